@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+
+# sheaf_warnings(<target>): the warnings that all of our own code is held to, C and C++ alike.
+# Per target and PRIVATE, so that neither users nor third-party headers see them.
+function(sheaf_warnings target)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow
+    $<$<BOOL:${SHEAF_WERROR}>:-Werror>)
+endfunction()

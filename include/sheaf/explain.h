@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// Why a plan does what it does: which kernel runs it, which refused and why, and which element
+// goes where.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sheaf/plan.h"
+#include "sheaf/tensor.h"
+
+namespace sheaf {
+
+// A kernel's answer to a plan, in the order in which kernels are asked: the first without a
+// refusal runs.
+struct KernelReport {
+  std::string name;
+  std::string refusal;  // empty: accepts
+};
+std::vector<KernelReport> kernels_for(const Plan& plan, const RunOptions& = {});
+
+// The name of the kernel that Plan::run takes.
+std::string kernel_name(const Plan& plan, const RunOptions& = {});
+
+// The backends of this build, fastest first ("reference" is always the last).
+std::vector<std::string> backend_names();
+
+// Where each output element comes from. Positions are row-major element numbers of the tensors'
+// sizes, whatever their strides.
+struct ElementSource {
+  int64_t data;   // element of data, or kFilled
+  int64_t index;  // element of indices that holds the first component of its tuple, or kNoIndex
+};
+inline constexpr int64_t kFilled = -1;
+inline constexpr int64_t kNoIndex = -1;  // zero-length tuples
+
+// One entry an output element. Throws IndexError as a run would.
+std::vector<ElementSource> element_map(const Plan& plan, const ConstTensor& indices);
+
+}  // namespace sheaf

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+//
+// A Plan is one gather, decided: validated, lowered to a loop nest and normalised, so that calls
+// which move the same bytes are the same plan whoever made them. It is immutable and may be run
+// many times, from many threads.
+//
+//   for every point p of the loops:
+//     at = Σ p·loop.data + Σ_c rule(indices[Σ p·loop.index + c.offset], c.extent) · c.stride
+//     output[Σ p·loop.output .. + row_bytes) = data[at .. + row_bytes)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sheaf/dtype.h"
+#include "sheaf/fixed.h"
+#include "sheaf/index_rule.h"
+#include "sheaf/tensor.h"
+
+namespace sheaf {
+
+// One dimension of the nest with its three strides: data and output in bytes, index in elements.
+struct Loop {
+  int64_t extent, data, index, output;
+  friend bool operator==(const Loop&, const Loop&) = default;
+};
+
+// One component of an index tuple: valid values are [0, extent), each worth `stride` bytes of data;
+// it stands `offset` index elements after the tuple's first.
+struct Coordinate {
+  int64_t extent, stride, offset;
+  friend bool operator==(const Coordinate&, const Coordinate&) = default;
+};
+
+// One dimension of the walk over all index tuples, for checking them: stride in index elements.
+struct IndexLoop {
+  int64_t extent, stride;
+  friend bool operator==(const IndexLoop&, const IndexLoop&) = default;
+};
+
+// Everything a kernel needs, and nothing else. Loops run outermost first.
+struct Nest {
+  Fixed<Loop> loops;
+  Fixed<Coordinate> coordinates;
+  Fixed<IndexLoop> index_loops;
+  int64_t row_bytes = 0;      // what one point moves
+  int64_t element_bytes = 0;  // a row is whole elements; fill_value is one
+  DType index_type;
+  Negative negative = Negative::kFromEnd;
+  OutOfRange out_of_range = OutOfRange::kFail;
+  std::byte fill_value[kMaxElementBytes] = {};
+
+  bool empty() const;  // nothing to move (there may still be indices to check)
+  friend bool operator==(const Nest& a, const Nest& b);
+};
+
+struct RunOptions {
+  int threads = 0;               // at most this many; 0: as many as pay
+  std::string_view kernel = {};  // force a kernel ("reference.loops") or a backend ("reference")
+};
+
+struct Request;
+
+class Plan {
+ public:
+  const Nest& nest() const { return nest_; }
+  const TensorSpec& data() const;
+  const TensorSpec& indices() const;
+  const TensorSpec& output() const;  // with the computed sizes
+  const Request& request() const { return *request_; }
+
+  // Runs on memory laid out as data(), indices() and output() say. Throws, with the output
+  // untouched, on a null pointer, an output that overlaps an input, or a bad index under kFail.
+  void run(const void* data, const void* indices, void* output, const RunOptions& = {}) const;
+
+  // The same, and refuses tensors other than those planned for.
+  void run(const ConstTensor& data, const ConstTensor& indices, const Tensor& output,
+           const RunOptions& = {}) const;
+
+  std::string str() const;   // the loop nest, a line a loop
+  std::string json() const;  // the same as a JSON object
+
+  // Two plans are equal when they move the same bytes in the same way.
+  friend bool operator==(const Plan& a, const Plan& b) { return a.nest_ == b.nest_; }
+
+ private:
+  friend Plan make_plan(const Request& request);
+  Plan() = default;
+
+  Nest nest_;
+  std::shared_ptr<const Request> request_;
+};
+
+}  // namespace sheaf

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// The oracle: the loop nest of sheaf/plan.h, as plainly as it can be written. Every other backend
+// is held against it bit for bit.
+#include <cstring>
+
+#include "backends/backend.h"
+#include "plan/resolve.h"
+
+namespace sheaf {
+namespace {
+
+// One walk through the nest: where the loops outside `loop` have brought the three tensors.
+template <class Index>
+struct Walk {
+  const Nest& nest;
+  const Buffers& buffers;
+
+  void loops(int loop, int64_t data, int64_t index, int64_t output) const {
+    if (loop == nest.loops.size()) {
+      move_row(data, index, output);
+      return;
+    }
+    const Loop& l = nest.loops[loop];
+    for (int64_t p = 0; p < l.extent; ++p) {
+      loops(loop + 1, data + p * l.data, index + p * l.index, output + p * l.output);
+    }
+  }
+
+  void move_row(int64_t data, int64_t index, int64_t output) const {
+    for (const Coordinate& c : nest.coordinates) {
+      const auto value = load_index<Index>(buffers.indices, index + c.offset);
+      const int64_t at = resolve(value, c.extent, nest.negative, nest.out_of_range);
+      if (at == kOutside) {
+        fill_row(output);
+        return;
+      }
+      data += at * c.stride;
+    }
+    std::memcpy(buffers.output + output, buffers.data + data, static_cast<size_t>(nest.row_bytes));
+  }
+
+  void fill_row(int64_t output) const {
+    for (int64_t at = 0; at < nest.row_bytes; at += nest.element_bytes) {
+      std::memcpy(buffers.output + output + at, nest.fill_value,
+                  static_cast<size_t>(nest.element_bytes));
+    }
+  }
+
+  bool all_in_range(int loop, int64_t index) const {
+    if (loop < nest.index_loops.size()) {
+      const IndexLoop& l = nest.index_loops[loop];
+      for (int64_t p = 0; p < l.extent; ++p) {
+        if (!all_in_range(loop + 1, index + p * l.stride)) {
+          return false;
+        }
+      }
+      return true;
+    }
+    for (const Coordinate& c : nest.coordinates) {
+      const auto value = load_index<Index>(buffers.indices, index + c.offset);
+      if (in_range_or_outside(value, c.extent, nest.negative) == kOutside) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+std::string accepts_everything(const Nest&) { return {}; }
+
+void run_loops(const Nest& nest, const Buffers& buffers, int /*threads*/) {
+  with_index_type(nest.index_type, [&](auto zero) {
+    Walk<decltype(zero)>{nest, buffers}.loops(0, 0, 0, 0);
+  });
+}
+
+bool all_in_range(const Nest& nest, const std::byte* indices, int /*threads*/) {
+  const Buffers buffers{nullptr, indices, nullptr};
+  return with_index_type(nest.index_type, [&](auto zero) {
+    return Walk<decltype(zero)>{nest, buffers}.all_in_range(0, 0);
+  });
+}
+
+constexpr Kernel kGather[] = {
+    {"reference.loops", accepts_everything, run_loops},
+};
+
+}  // namespace
+
+const Backend& reference_backend() {
+  static constexpr Backend kBackend{"reference", kGather, all_in_range};
+  return kBackend;
+}
+
+}  // namespace sheaf

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+//
+// Which element goes where, read off the nest before it is normalised.
+#include "plan/index_error.h"
+#include "plan/lower.h"
+#include "plan/refuse.h"
+#include "plan/resolve.h"
+#include "sheaf/explain.h"
+#include "support/text.h"
+
+namespace sheaf {
+namespace {
+
+// The request with every tensor packed and one byte an element: its nest counts elements.
+Request packed(const Request& request) {
+  Request flat = request;
+  flat.data = TensorSpec(u8, request.data.sizes);
+  flat.output = TensorSpec(u8, request.output.sizes);
+  flat.indices = TensorSpec(request.indices.dtype, request.indices.sizes);
+  flat.rule.fill_value = {};
+  return flat;
+}
+
+struct Walk {
+  const Nest& real;  // strides of the index memory
+  const Nest& flat;  // element numbers
+  const std::byte* indices;
+  std::vector<ElementSource>& map;
+};
+
+template <class Index>
+ElementSource source_at(const Walk& walk, int64_t real_index, int64_t flat_index, int64_t data) {
+  for (int c = 0; c < walk.flat.coordinates.size(); ++c) {
+    const Coordinate& flat = walk.flat.coordinates[c];
+    const auto value =
+        load_index<Index>(walk.indices, real_index + walk.real.coordinates[c].offset);
+    const int64_t at = resolve(value, flat.extent, walk.flat.negative, walk.flat.out_of_range);
+    if (at == kOutside) {
+      return {kFilled, flat_index};
+    }
+    data += at * flat.stride;
+  }
+  return {data, walk.flat.coordinates.empty() ? kNoIndex : flat_index};
+}
+
+template <class Index>
+void visit(const Walk& walk, int loop, int64_t real_index, int64_t flat_index, int64_t data) {
+  if (loop == walk.flat.loops.size()) {
+    walk.map.push_back(source_at<Index>(walk, real_index, flat_index, data));
+    return;
+  }
+  const Loop& real = walk.real.loops[loop];
+  const Loop& flat = walk.flat.loops[loop];
+  for (int64_t p = 0; p < flat.extent; ++p) {
+    visit<Index>(walk, loop + 1, real_index + p * real.index, flat_index + p * flat.index,
+                 data + p * flat.data);
+  }
+}
+
+}  // namespace
+
+std::vector<ElementSource> element_map(const Plan& plan, const ConstTensor& indices) {
+  const Request& r = plan.request();
+  if (indices.spec != r.indices) {
+    refuse(r, "indices differ from the plan's",
+           cat("got ", indices.spec.str(), ", planned for ", r.indices.str()),
+           "the indices the plan was made for");
+  }
+  if (r.rule.out_of_range == OutOfRange::kFail || r.rule.out_of_range == OutOfRange::kTrust) {
+    throw_first_bad_index(plan, indices.data);
+  }
+  const Nest real = lower(r);
+  const Nest flat = lower(packed(r));
+  std::vector<ElementSource> map;
+  map.reserve(static_cast<size_t>(element_count(r.output.sizes)));
+  with_index_type(r.indices.dtype, [&](auto zero) {
+    visit<decltype(zero)>({real, flat, static_cast<const std::byte*>(indices.data), map}, 0, 0, 0,
+                          0);
+  });
+  return map;
+}
+
+}  // namespace sheaf

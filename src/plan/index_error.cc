@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "plan/index_error.h"
+
+#include <string>
+
+#include "plan/lower.h"
+#include "plan/refuse.h"
+#include "plan/resolve.h"
+#include "sheaf/error.h"
+#include "support/text.h"
+
+namespace sheaf {
+namespace {
+
+struct BadIndex {
+  Dims position;
+  std::string value;
+  int component = 0;
+  int64_t count = 0;
+};
+
+// Steps `position` to the next in row-major order; false after the last.
+bool step(Dims& position, const Dims& sizes) {
+  for (int d = sizes.size() - 1; d >= 0; --d) {
+    if (++position[d] < sizes[d]) {
+      return true;
+    }
+    position[d] = 0;
+  }
+  return false;
+}
+
+template <class Index>
+BadIndex find_bad(const Plan& plan, const std::byte* indices) {
+  const TensorSpec& spec = plan.indices();
+  const int tuple = tuple_dim(plan.request());
+  BadIndex bad;
+  if (element_count(spec.sizes) == 0) {
+    return bad;
+  }
+  Dims position(spec.rank(), 0);
+  do {
+    int64_t element = 0;
+    for (int d = 0; d < spec.rank(); ++d) {
+      element += position[d] * (spec.sizes[d] > 1 ? spec.strides[d] : 0);
+    }
+    const int component = tuple < 0 ? 0 : static_cast<int>(position[tuple]);
+    const auto value = load_index<Index>(indices, element);
+    const Nest& nest = plan.nest();
+    if (in_range_or_outside(value, nest.coordinates[component].extent, nest.negative) == kOutside) {
+      if (bad.count++ == 0) {
+        bad.position = position;
+        bad.value = std::to_string(value);
+        bad.component = component;
+      }
+    }
+  } while (step(position, spec.sizes));
+  return bad;
+}
+
+std::string allowed(int64_t extent, Negative negative) {
+  return cat(negative == Negative::kFromEnd ? -extent : 0, "..", extent - 1);
+}
+
+std::string bad_index_text(const Plan& plan, const BadIndex& bad) {
+  const Request& r = plan.request();
+  const int axis = coordinate_axis(r, bad.component);
+  const int64_t window = coordinate_window(r, bad.component);
+  const int64_t extent = plan.nest().coordinates[bad.component].extent;
+  std::string text = cat("indices", bracketed(bad.position), " = ", bad.value, ", but ");
+  text += window == 1 ? cat("axis ", axis, " of data has ", counted(extent, "entry", "entries"))
+                      : cat("a window of ", window, " on axis ", axis, " of data (",
+                            r.data.sizes[axis], " entries) has ", extent, " places to start");
+  return cat(text, " (allowed ", allowed(extent, r.rule.negative), "); ", bad.count, " of ",
+             counted(element_count(r.indices.sizes), "index is", "indices are"), " out of range");
+}
+
+}  // namespace
+
+void throw_first_bad_index(const Plan& plan, const void* indices) {
+  const BadIndex bad = with_index_type(plan.indices().dtype, [&](auto zero) {
+    return find_bad<decltype(zero)>(plan, static_cast<const std::byte*>(indices));
+  });
+  if (bad.count == 0) {
+    return;
+  }
+  const Request& r = plan.request();
+  const std::string next = cat("out_of_range = clamp or fill;  picture: ", explain_command(r));
+  throw IndexError(four_lines(r, "index out of range", bad_index_text(plan, bad), next),
+                   bad.position, bad.count);
+}
+
+void refuse_empty_axis(const Request& r, const Nest& nest) {
+  const int64_t count = element_count(r.indices.sizes);
+  if (count == 0) {
+    return;
+  }
+  for (int c = 0; c < nest.coordinates.size(); ++c) {
+    if (nest.coordinates[c].extent <= 0) {
+      throw IndexError(
+          four_lines(r, "index into an empty axis",
+                     cat("axis ", coordinate_axis(r, c), " of data has no entries, but there ",
+                         counted(count, "index is", "indices are"), " given"),
+                     "no indices, or data with entries on this axis"),
+          Dims(r.indices.rank(), 0), count);
+    }
+  }
+}
+
+}  // namespace sheaf

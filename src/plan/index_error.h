@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+//
+// The report on bad indices. Off the fast path: a backend only says that there is one.
+#pragma once
+
+#include "plan/request.h"
+
+namespace sheaf {
+
+// Walks `indices` in row-major order and throws IndexError for the first that is out of range.
+// Returns if there is none.
+void throw_first_bad_index(const Plan& plan, const void* indices);
+
+// Throws IndexError if there are indices into an axis without entries: no rule gives them a value.
+void refuse_empty_axis(const Request& request, const Nest& nest);
+
+}  // namespace sheaf

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include "plan/infer.h"
+
+#include <algorithm>
+
+#include "plan/memory.h"
+#include "plan/refuse.h"
+#include "support/text.h"
+
+namespace sheaf {
+namespace {
+
+void check_tensor(const Request& r, const char* tensor, const TensorSpec& spec) {
+  if (spec.strides.size() != spec.sizes.size()) {
+    refuse(r, "strides do not match sizes",
+           cat(tensor, " has ", spec.sizes.size(), " sizes but ", spec.strides.size(), " strides"),
+           "give one stride, in elements, for each dimension");
+  }
+  for (int d = 0; d < spec.rank(); ++d) {
+    if (spec.sizes[d] < 0) {
+      refuse(r, "negative size",
+             cat(tensor, ".sizes[", d, "] = ", spec.sizes[d], ", but sizes are 0 or more"),
+             "check how the shape was computed");
+    }
+  }
+  try {
+    element_count(spec.sizes);
+  } catch (const Error&) {
+    refuse(r, "tensor too large", cat("the sizes of ", tensor, " multiply to more than 2^63 - 1"),
+           "check how the shape was computed");
+  }
+  if (!byte_range(spec)) {
+    refuse(r, "tensor too large",
+           cat("the strides of ", tensor, " reach further than 2^63 - 1 bytes"),
+           "check the strides; they are in elements, not in bytes");
+  }
+}
+
+int64_t normal_axis(const Request& r) {
+  const int64_t rank = r.data.rank();
+  if (rank == 0) {
+    refuse(r, "data is a scalar", cat("axis = ", r.axis, ", but data has no dimensions"),
+           "reshape data to [1]");
+  }
+  if (r.axis < -rank || r.axis >= rank) {
+    refuse(r, "axis out of range",
+           cat("axis = ", r.axis, ", but data has ", counted(rank, "dimension", "dimensions"),
+               " (allowed ", -rank, "..", rank - 1, ")"),
+           cat("an axis from ", -rank, " to ", rank - 1));
+  }
+  return r.axis < 0 ? r.axis + rank : r.axis;
+}
+
+// `limit`: the most batch dimensions that the operator's other arguments leave room for.
+int64_t normal_batch_dims(const Request& r, int64_t limit, const char* reason) {
+  const int64_t indices_rank = r.indices.rank();
+  const int64_t batch_dims = r.batch_dims < 0 && r.batch_dims >= -indices_rank
+                                 ? r.batch_dims + indices_rank
+                                 : r.batch_dims;
+  if (batch_dims < 0 || batch_dims > limit) {
+    refuse(r, "batch_dims out of range",
+           cat("batch_dims = ", r.batch_dims, ", but at most ", limit, " fit (", reason, ")"),
+           cat("batch_dims from 0 to ", limit));
+  }
+  for (int d = 0; d < batch_dims; ++d) {
+    if (r.data.sizes[d] != r.indices.sizes[d]) {
+      refuse(r, "batch dimensions differ",
+             cat("dimension ", d, " is a batch dimension, but data has ", r.data.sizes[d],
+                 " entries there and indices ", r.indices.sizes[d]),
+             "batch dimensions of equal size, or fewer batch_dims");
+    }
+  }
+  return batch_dims;
+}
+
+void check_output_rank(const Request& r, int64_t rank) {
+  if (rank > kMaxRank) {
+    refuse(r, "too many dimensions",
+           cat("the output would have ", rank, " dimensions, but at most ", kMaxRank,
+               " are supported"),
+           "merge dimensions that are adjacent in memory");
+  }
+}
+
+Dims gather_sizes(Request& r) {
+  r.axis = normal_axis(r);
+  const int64_t limit = std::min<int64_t>(r.axis, r.indices.rank());
+  r.batch_dims =
+      normal_batch_dims(r, limit, "they stand before axis, and indices must have them too");
+  check_output_rank(r, r.data.rank() - 1 + r.indices.rank() - r.batch_dims);
+  Dims sizes;
+  for (int d = 0; d < r.axis; ++d) {
+    sizes.push_back(r.data.sizes[d]);
+  }
+  for (int d = static_cast<int>(r.batch_dims); d < r.indices.rank(); ++d) {
+    sizes.push_back(r.indices.sizes[d]);
+  }
+  for (int d = static_cast<int>(r.axis) + 1; d < r.data.rank(); ++d) {
+    sizes.push_back(r.data.sizes[d]);
+  }
+  return sizes;
+}
+
+Dims gather_elements_sizes(Request& r) {
+  r.axis = normal_axis(r);
+  if (r.indices.rank() != r.data.rank()) {
+    refuse(r, "ranks differ",
+           cat("indices has ", counted(r.indices.rank(), "dimension", "dimensions"),
+               ", but data has ", r.data.rank()),
+           "indices of the same rank as data; to take whole slices use gather");
+  }
+  Dims sizes = r.indices.sizes;
+  for (int d = 0; d < r.data.rank(); ++d) {
+    const int64_t in_data = r.data.sizes[d];
+    const int64_t in_indices = r.indices.sizes[d];
+    if (d == r.axis) {
+      continue;
+    }
+    const bool fits = r.broadcast ? in_data == in_indices || in_data == 1 || in_indices == 1
+                                  : in_indices <= in_data;
+    if (!fits) {
+      refuse(r, "shapes do not fit",
+             cat("dimension ", d, " of indices has ", in_indices, " entries, but data has ",
+                 in_data, " there"),
+             r.broadcast ? "equal sizes, or size 1 in one of the two, off the axis"
+                         : "indices no larger than data off the axis, or broadcast = true");
+    }
+    if (r.broadcast) {
+      sizes[d] = in_indices == 1 ? in_data : in_indices;
+    }
+  }
+  return sizes;
+}
+
+Dims gather_nd_sizes(Request& r) {
+  if (r.indices.rank() == 0) {
+    refuse(r, "indices is a scalar", "the last dimension of indices holds the index tuples",
+           "reshape indices to [1]");
+  }
+  const int64_t limit = std::min<int64_t>(r.indices.rank() - 1, r.data.rank());
+  r.batch_dims = normal_batch_dims(
+      r, limit, "the last dimension of indices holds tuples, and data must have them too");
+  const int64_t tuple = r.indices.sizes.back();
+  const int64_t left = r.data.rank() - r.batch_dims;
+  if (tuple > left) {
+    refuse(r, "index tuples too long",
+           cat("the last dimension of indices holds tuples of ", tuple, ", but data has ",
+               counted(left, "dimension", "dimensions"), " for them"),
+           cat("tuples of at most ", left));
+  }
+  check_output_rank(r, r.indices.rank() - 1 + left - tuple);
+  Dims sizes = r.indices.sizes;
+  sizes.pop_back();
+  for (int d = static_cast<int>(r.batch_dims + tuple); d < r.data.rank(); ++d) {
+    sizes.push_back(r.data.sizes[d]);
+  }
+  return sizes;
+}
+
+void check_given_output(const Request& r, const Dims& sizes) {
+  if (r.output.dtype != r.data.dtype) {
+    refuse(r, "types differ",
+           cat("output is ", r.output.dtype.name(), ", but data is ", r.data.dtype.name()),
+           cat("an output of type ", r.data.dtype.name(), "; gathers do not convert"));
+  }
+  if (r.output.sizes != sizes) {
+    refuse(r, "output has the wrong shape",
+           cat("output is ", bracketed(r.output.sizes), ", but this call makes ", bracketed(sizes)),
+           cat("an output of shape ", bracketed(sizes)));
+  }
+  if (!elements_disjoint(r.output)) {
+    refuse(r, "output overlaps itself",
+           cat("strides ", bracketed(r.output.strides), " place several elements in one spot"),
+           "an output whose strides keep its elements apart");
+  }
+}
+
+}  // namespace
+
+Dims infer_sizes(Request& r) {
+  switch (r.op) {
+    case Op::kGather: return gather_sizes(r);
+    case Op::kGatherElements: return gather_elements_sizes(r);
+    case Op::kGatherNd: return gather_nd_sizes(r);
+    case Op::kXlaGather: return infer_xla_sizes(r);
+  }
+  return {};
+}
+
+void infer(Request& r) {
+  check_tensor(r, "data", r.data);
+  check_tensor(r, "indices", r.indices);
+  if (!r.indices.dtype.is_integer()) {
+    refuse(r, "indices are not integers",
+           cat("indices is ", r.indices.dtype.name(), ", but i8 to i64 or u8 to u64 are needed"),
+           "convert indices to i64");
+  }
+  const Dims sizes = infer_sizes(r);
+  if (r.output_given) {
+    check_tensor(r, "output", r.output);
+    check_given_output(r, sizes);
+  } else {
+    try {
+      r.output = TensorSpec(r.data.dtype, sizes);
+    } catch (const Error&) {
+      refuse(r, "output too large",
+             cat("the output would be ", bracketed(sizes), ": more than 2^63 - 1 elements"),
+             "fewer indices a call");
+    }
+    check_tensor(r, "output", r.output);
+    r.output_given = true;  // from here on it is known, and errors show it
+  }
+}
+
+}  // namespace sheaf

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// From an operator to a loop nest, and from a loop nest to its normal form.
+#pragma once
+
+#include "plan/request.h"
+
+namespace sheaf {
+
+// One loop for each output dimension, in order; nothing merged. `request` has been inferred.
+Nest lower(const Request& request);
+
+// Drops loops of extent 1, orders the rest by output stride, merges those that chain and folds the
+// contiguous tail into row_bytes.
+void normalize(Nest& nest);
+
+// The dimension of indices that holds the components of a tuple; -1 if each index stands alone.
+int tuple_dim(const Request& request);
+
+// The data axis that component `c` of an index tuple moves along.
+int coordinate_axis(const Request& request, int c);
+
+// How many entries of that axis one index covers: 1, or XLA's slice size.
+int64_t coordinate_window(const Request& request, int c);
+
+}  // namespace sheaf

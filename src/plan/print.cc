@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+//
+// A plan for the eye (str) and for programs (json).
+#include <string>
+
+#include "plan/request.h"
+#include "support/text.h"
+
+namespace sheaf {
+namespace {
+
+std::string rule_text(const Nest& nest) {
+  return cat("negative ", to_string(nest.negative), ", out of range ",
+             to_string(nest.out_of_range));
+}
+
+// "data + p0·256 + i0·4": a base, then each loop that moves it.
+template <class Stride>
+std::string walk(const char* base, const Nest& nest, Stride stride) {
+  std::string text = base;
+  for (int l = 0; l < nest.loops.size(); ++l) {
+    if (const int64_t step = stride(nest.loops[l]); step != 0) {
+      text += cat(" + p", l, step == 1 ? "" : cat("*", step));
+    }
+  }
+  return text;
+}
+
+std::string index_term(const Nest& nest, int c) {
+  const Coordinate& coordinate = nest.coordinates[c];
+  std::string element = walk("", nest, [](const Loop& loop) { return loop.index; });
+  if (coordinate.offset != 0) {
+    element += cat(" + ", coordinate.offset);
+  }
+  return cat("indices[", element.empty() ? "0" : element.substr(3), "]");
+}
+
+template <class L, class F>
+std::string json_list(const Fixed<L>& list, F item) {
+  std::string text = "[";
+  for (int i = 0; i < list.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + item(list[i]);
+  }
+  return text + "]";
+}
+
+std::string json_tensor(const TensorSpec& spec) {
+  return cat(R"({"dtype": ")", spec.dtype.name(), R"(", "sizes": )", bracketed(spec.sizes),
+             R"(, "strides": )", bracketed(spec.strides), "}");
+}
+
+}  // namespace
+
+// gather   1 loop, rows of 256 bytes
+//   for p0 in 0..4096
+//     i0 = indices[p0]            in 0..1000000, negative from_end, out of range fail
+//     output + p0*256  <-  data + i0*256
+std::string Plan::str() const {
+  const Nest& nest = nest_;
+  std::string text = cat("gather ", counted(nest.row_bytes, "byte", "bytes"), " a step, ",
+                         nest.index_type.name(), " indices, ", rule_text(nest), "\n");
+  std::string indent = "  ";
+  for (int l = 0; l < nest.loops.size(); ++l) {
+    text += cat(indent, "for p", l, " in 0..", nest.loops[l].extent, "\n");
+    indent += "  ";
+  }
+  std::string from = walk("data", nest, [](const Loop& loop) { return loop.data; });
+  for (int c = 0; c < nest.coordinates.size(); ++c) {
+    text += cat(indent, "i", c, " = ", index_term(nest, c), " in 0..", nest.coordinates[c].extent,
+                "\n");
+    from += cat(" + i", c, "*", nest.coordinates[c].stride);
+  }
+  return cat(text, indent, walk("output", nest, [](const Loop& loop) { return loop.output; }),
+             " <- ", from, "\n");
+}
+
+std::string Plan::json() const {
+  const Nest& nest = nest_;
+  const auto loop = [](const Loop& l) {
+    return cat(R"({"extent": )", l.extent, R"(, "data": )", l.data, R"(, "index": )", l.index,
+               R"(, "output": )", l.output, "}");
+  };
+  const auto coordinate = [](const Coordinate& c) {
+    return cat(R"({"extent": )", c.extent, R"(, "stride": )", c.stride, R"(, "offset": )", c.offset,
+               "}");
+  };
+  return cat(R"({"op": ")", to_string(request_->op), R"(", "data": )", json_tensor(data()),
+             R"(, "indices": )", json_tensor(indices()), R"(, "output": )", json_tensor(output()),
+             R"(, "negative": ")", to_string(nest.negative), R"(", "out_of_range": ")",
+             to_string(nest.out_of_range), R"(", "row_bytes": )", nest.row_bytes, R"(, "loops": )",
+             json_list(nest.loops, loop), R"(, "coordinates": )",
+             json_list(nest.coordinates, coordinate), "}");
+}
+
+}  // namespace sheaf

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "plan/refuse.h"
+
+#include "support/text.h"
+
+namespace sheaf {
+namespace {
+
+std::string compact(const TensorSpec& spec) {
+  std::string text = spec.dtype.name() + "[";
+  for (int d = 0; d < spec.sizes.size(); ++d) {
+    text += (d == 0 ? "" : ",") + std::to_string(spec.sizes[d]);
+  }
+  return text + "]";
+}
+
+// Each attribute of the operator as name, separator, value.
+std::string attributes(const Request& r, const char* gap, const char* separator) {
+  const auto one = [&](const char* name, const auto& value) {
+    return cat(gap, name, separator, value);
+  };
+  switch (r.op) {
+    case Op::kGather:
+      return one("axis", r.axis) + (r.batch_dims != 0 ? one("batch_dims", r.batch_dims) : "");
+    case Op::kGatherElements: return one("axis", r.axis) + (r.broadcast ? one("broadcast", 1) : "");
+    case Op::kGatherNd: return r.batch_dims != 0 ? one("batch_dims", r.batch_dims) : "";
+    case Op::kXlaGather:
+      return one("offset_dims", bracketed(r.xla->offset_dims)) +
+             one("collapsed_slice_dims", bracketed(r.xla->collapsed_slice_dims)) +
+             one("operand_batching_dims", bracketed(r.xla->operand_batching_dims)) +
+             one("start_indices_batching_dims", bracketed(r.xla->start_indices_batching_dims)) +
+             one("start_index_map", bracketed(r.xla->start_index_map)) +
+             one("index_vector_dim", r.xla->index_vector_dim) +
+             one("slice_sizes", bracketed(r.xla->slice_sizes));
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string_view to_string(Op op) {
+  switch (op) {
+    case Op::kGather: return "gather";
+    case Op::kGatherElements: return "gather_elements";
+    case Op::kGatherNd: return "gather_nd";
+    case Op::kXlaGather: return "xla_gather";
+  }
+  return "";
+}
+
+std::string describe(const Request& r) {
+  std::string text = cat("data ", r.data.str(), "   indices ", r.indices.str());
+  text += attributes(r, "   ", " ");
+  return r.output_given ? cat(text, "   output ", r.output.str()) : text;
+}
+
+std::string explain_command(const Request& r) {
+  return cat("sheaf explain '", to_string(r.op), " ", compact(r.data), " ", compact(r.indices),
+             attributes(r, " ", "="), "'");
+}
+
+std::string four_lines(const Request& r, const std::string& what, const std::string& detail,
+                       const std::string& next) {
+  return cat(r.name, ": ", what, "\n  ", detail, "\n  ", describe(r), "\n  try: ", next);
+}
+
+void refuse(const Request& r, const std::string& what, const std::string& detail,
+            const std::string& next) {
+  throw Error(ErrorCode::kInvalidArgument, four_lines(r, what, detail, next));
+}
+
+void refuse_tensor(const std::string& what, const std::string& detail, const std::string& shape,
+                   const std::string& next) {
+  throw Error(ErrorCode::kInvalidArgument,
+              cat("tensor: ", what, "\n  ", detail, "\n  ", shape, "\n  try: ", next));
+}
+
+}  // namespace sheaf

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// The one place where the text of a refusal is put together: four lines, see sheaf/error.h.
+#pragma once
+
+#include <string>
+
+#include "plan/request.h"
+#include "sheaf/error.h"
+
+namespace sheaf {
+
+// "data f32[3, 5]   indices i64[4]   axis 1   output f32[3, 4]"
+std::string describe(const Request& request);
+
+// The command that draws this request: "sheaf explain 'gather f32[3,5] i64[4] axis=1'".
+std::string explain_command(const Request& request);
+
+std::string four_lines(const Request& request, const std::string& what, const std::string& detail,
+                       const std::string& next);
+
+// Throws kInvalidArgument.
+[[noreturn]] void refuse(const Request& request, const std::string& what, const std::string& detail,
+                         const std::string& next);
+
+// The same for a tensor that stands alone (a view being made).
+[[noreturn]] void refuse_tensor(const std::string& what, const std::string& detail,
+                                const std::string& shape, const std::string& next);
+
+}  // namespace sheaf

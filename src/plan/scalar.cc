@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "plan/scalar.h"
+
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "plan/refuse.h"
+#include "support/float_bits.h"
+#include "support/text.h"
+
+namespace sheaf {
+namespace {
+
+using Complex = std::complex<double>;
+
+template <class T>
+void store(T value, std::byte* element) {
+  std::memcpy(element, &value, sizeof value);
+}
+
+std::string text_of(const Scalar& value) {
+  return std::visit([](const auto& v) { return cat(v); }, value.value());
+}
+
+Complex as_complex(const Scalar& value) {
+  return std::visit(
+      [](const auto& v) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, Complex>) {
+          return v;
+        } else {
+          return Complex(static_cast<double>(v), 0);
+        }
+      },
+      value.value());
+}
+
+// True if `value` is a whole number that T holds; it is then in `out`.
+template <class T>
+bool as_integer(const Scalar& value, T& out) {
+  return std::visit(
+      [&](const auto& v) {
+        using V = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<V, Complex>) {
+          return false;
+        } else if constexpr (std::is_same_v<V, double>) {
+          // The bounds are powers of two, exact in double; NaN fails both comparisons.
+          const double low = static_cast<double>(std::numeric_limits<T>::min());
+          const double beyond = std::ldexp(1.0, std::numeric_limits<T>::digits);
+          if (!(v >= low && v < beyond) || v != std::trunc(v)) {
+            return false;
+          }
+          out = static_cast<T>(v);
+          return true;
+        } else {
+          if (!std::in_range<T>(v)) {
+            return false;
+          }
+          out = static_cast<T>(v);
+          return true;
+        }
+      },
+      value.value());
+}
+
+template <class T>
+std::optional<std::string> store_integer(const Scalar& value, DType type, std::byte* element) {
+  T number = 0;
+  if (!as_integer(value, number)) {
+    return cat(text_of(value), " is not a value of type ", type.name());
+  }
+  store(number, element);
+  return std::nullopt;
+}
+
+std::optional<std::string> store_float(const Scalar& value, DType type, std::byte* element) {
+  const Complex number = as_complex(value);
+  if (number.imag() != 0) {
+    return cat(text_of(value), " is complex, but the type is ", type.name());
+  }
+  const double real = number.real();
+  switch (type.kind()) {
+    case Kind::kFloat8E4M3:
+      store(static_cast<uint8_t>(to_float_bits(kFormatF8E4M3, real)), element);
+      break;
+    case Kind::kFloat8E5M2:
+      store(static_cast<uint8_t>(to_float_bits(kFormatF8E5M2, real)), element);
+      break;
+    case Kind::kFloat16: store(to_float_bits(kFormatF16, real), element); break;
+    case Kind::kBFloat16: store(to_float_bits(kFormatBF16, real), element); break;
+    case Kind::kFloat32: store(static_cast<float>(real), element); break;
+    default: store(real, element); break;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> store_other(const Scalar& value, DType type, std::byte* element) {
+  const Complex number = as_complex(value);
+  switch (type.kind()) {
+    case Kind::kBool: store(number != Complex(0, 0), element); return std::nullopt;
+    case Kind::kComplex64: store(std::complex<float>(number), element); return std::nullopt;
+    case Kind::kComplex128: store(number, element); return std::nullopt;
+    default:
+      if (number != Complex(0, 0)) {
+        return cat("opaque elements can only be filled with 0, not with ", text_of(value));
+      }
+      std::memset(element, 0, static_cast<size_t>(type.bytes()));
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> encode(const Scalar& value, DType type, std::byte* element) {
+  switch (type.kind()) {
+    case Kind::kInt8: return store_integer<int8_t>(value, type, element);
+    case Kind::kInt16: return store_integer<int16_t>(value, type, element);
+    case Kind::kInt32: return store_integer<int32_t>(value, type, element);
+    case Kind::kInt64: return store_integer<int64_t>(value, type, element);
+    case Kind::kUInt8: return store_integer<uint8_t>(value, type, element);
+    case Kind::kUInt16: return store_integer<uint16_t>(value, type, element);
+    case Kind::kUInt32: return store_integer<uint32_t>(value, type, element);
+    case Kind::kUInt64: return store_integer<uint64_t>(value, type, element);
+    case Kind::kFloat8E4M3:
+    case Kind::kFloat8E5M2:
+    case Kind::kFloat16:
+    case Kind::kBFloat16:
+    case Kind::kFloat32:
+    case Kind::kFloat64: return store_float(value, type, element);
+    default: return store_other(value, type, element);
+  }
+}
+
+void encode_fill_value(const Request& r, std::byte* element) {
+  if (const auto reason = encode(r.rule.fill_value, r.data.dtype, element)) {
+    refuse(r, "fill_value does not fit", cat("fill_value: ", *reason),
+           cat("a value of type ", r.data.dtype.name()));
+  }
+}
+
+}  // namespace sheaf
