@@ -35,12 +35,15 @@ enum class Kind : uint8_t {
 class DType {
  public:
   constexpr DType() = default;
-  constexpr DType(Kind kind, int bytes) : kind_(kind), bytes_(static_cast<uint8_t>(bytes)) {}
+  // Any pair can be made; a plan takes those that are known.
+  constexpr DType(Kind kind, int bytes)
+      : kind_(kind), bytes_(static_cast<uint8_t>(bytes > 0 && bytes <= 255 ? bytes : 0)) {}
 
   constexpr Kind kind() const { return kind_; }
   constexpr int64_t bytes() const { return bytes_; }
   constexpr bool is_integer() const { return kind_ >= Kind::kInt8 && kind_ <= Kind::kUInt64; }
   constexpr bool is_signed_integer() const { return kind_ >= Kind::kInt8 && kind_ <= Kind::kInt64; }
+  bool is_known() const;     // one of the types below, or opaque of 1 to 64 bytes
   std::string name() const;  // "f32", "i64", "opaque24", …
 
   friend constexpr bool operator==(DType, DType) = default;

@@ -25,6 +25,7 @@ class Fixed {
   Fixed(std::initializer_list<T> values) { append(values.begin(), std::ssize(values)); }
   explicit Fixed(std::span<const T> values) { append(values.data(), std::ssize(values)); }
   Fixed(int count, const T& value) {
+    check_rank(count);
     for (int i = 0; i < count; ++i) {
       push_back(value);
     }
@@ -40,9 +41,7 @@ class Fixed {
   }
 
   void push_back(const T& value) {
-    if (size_ == kMaxRank) {
-      detail::throw_too_many_dimensions(int64_t{kMaxRank} + 1);
-    }
+    check_rank(int64_t{size_} + 1);
     values_[size_++] = value;
   }
   void pop_back() { --size_; }
@@ -64,10 +63,13 @@ class Fixed {
   }
 
  private:
-  void append(const T* values, int64_t count) {
-    if (count > kMaxRank) {
-      detail::throw_too_many_dimensions(count);
+  static void check_rank(int64_t rank) {
+    if (rank > kMaxRank) {
+      detail::throw_too_many_dimensions(rank);
     }
+  }
+  void append(const T* values, int64_t count) {
+    check_rank(count);
     std::copy_n(values, count, values_);
     size_ = static_cast<int>(count);
   }

@@ -41,10 +41,13 @@ struct GatherNdOptions {
 // The general gather of XLA and StableHLO; names and meanings are those of its specification.
 // A start index is clamped so that the whole window stays inside.
 struct XlaGatherOptions {
-  Dims offset_dims, collapsed_slice_dims, operand_batching_dims, start_indices_batching_dims;
-  Dims start_index_map;
+  Dims offset_dims = {};
+  Dims collapsed_slice_dims = {};
+  Dims operand_batching_dims = {};
+  Dims start_indices_batching_dims = {};
+  Dims start_index_map = {};
   int64_t index_vector_dim = 0;
-  Dims slice_sizes;
+  Dims slice_sizes = {};
   IndexRule rule = {.negative = Negative::kOutOfRange, .out_of_range = OutOfRange::kClamp};
 };
 

@@ -35,8 +35,7 @@ std::string_view to_string(OutOfRange out_of_range);  // "fail", "clamp", "fill"
 class Scalar {
  public:
   Scalar() = default;
-  Scalar(bool value) : value_(int64_t{value}) {}
-  template <class T>
+  template <class T>  // not a plain Scalar(bool): every pointer would convert to that
   requires std::is_integral_v<T> Scalar(T value) {
     if constexpr (std::is_signed_v<T>) {
       value_ = int64_t{value};

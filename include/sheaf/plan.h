@@ -57,6 +57,12 @@ struct Nest {
   friend bool operator==(const Nest& a, const Nest& b);
 };
 
+// Bytes [lo, hi) relative to a tensor's data pointer; lo is negative where a stride is.
+struct ByteRange {
+  int64_t lo = 0, hi = 0;
+  bool empty() const { return lo == hi; }
+};
+
 struct RunOptions {
   int threads = 0;               // at most this many; 0: as many as pay
   std::string_view kernel = {};  // force a kernel ("reference.loops") or a backend ("reference")
@@ -90,7 +96,10 @@ class Plan {
   friend Plan make_plan(const Request& request);
   Plan() = default;
 
+  void check_memory(const void* data, const void* indices, const void* output) const;
+
   Nest nest_;
+  ByteRange data_range_, indices_range_, output_range_;
   std::shared_ptr<const Request> request_;
 };
 

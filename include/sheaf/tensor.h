@@ -88,13 +88,14 @@ auto view(C&& buffer, const Dims& sizes, const Dims& strides, int64_t first = 0)
   return detail::TensorOf<T>{std::ranges::data(buffer) + first, spec};
 }
 
-// Memory whose length the caller vouches for.
+// Memory whose length the caller vouches for. (T* const&, so that an array is not taken for a
+// pointer: its length is known.)
 template <class T>
-auto view(T* data, const Dims& sizes) {
+auto view(T* const& data, const Dims& sizes) {
   return detail::TensorOf<T>{data, TensorSpec(dtype_of<T>(), sizes)};
 }
 template <class T>
-auto view(T* data, const Dims& sizes, const Dims& strides) {
+auto view(T* const& data, const Dims& sizes, const Dims& strides) {
   return detail::TensorOf<T>{data, TensorSpec(dtype_of<T>(), sizes, strides)};
 }
 

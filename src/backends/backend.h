@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "sheaf/plan.h"
@@ -21,8 +20,8 @@ struct Buffers {
 
 struct Kernel {
   std::string_view name;
-  // Why this kernel cannot run the nest; empty if it can.
-  std::string (*refusal)(const Nest& nest);
+  // Why this kernel cannot run the nest; null if it can.
+  const char* (*refusal)(const Nest& nest);
   // Runs a nest whose indices are in range, or whose rule needs no check.
   void (*run)(const Nest& nest, const Buffers& buffers, int threads);
 };
@@ -35,5 +34,6 @@ struct Backend {
 };
 
 const Backend& reference_backend();
+const Backend* cpu_backend();  // null where the build leaves it out
 
 }  // namespace sheaf

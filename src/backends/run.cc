@@ -8,6 +8,7 @@
 #include "plan/memory.h"
 #include "plan/refuse.h"
 #include "sheaf/explain.h"
+#include "support/checked.h"
 #include "support/text.h"
 
 namespace sheaf {
@@ -15,8 +16,8 @@ namespace {
 
 // Fastest first. The reference backend accepts everything and stands last.
 std::span<const Backend* const> backends() {
-  static const Backend* const kBackends[] = {&reference_backend()};
-  return kBackends;
+  static const Backend* const kAll[] = {cpu_backend(), &reference_backend()};
+  return cpu_backend() != nullptr ? std::span(kAll) : std::span(kAll).subspan(1);
 }
 
 struct Choice {
@@ -49,39 +50,51 @@ void ask_kernels(const Nest& nest, std::string_view asked, Visit visit) {
   }
 }
 
+[[noreturn]] void throw_no_kernel(const Plan& plan, std::string_view asked) {
+  std::string refusals;
+  ask_kernels(plan.nest(), asked, [&](const Backend&, const Kernel& kernel, const char* why) {
+    refusals += cat(refusals.empty() ? "" : "; ", kernel.name, " refuses: ", why);
+    return false;
+  });
+  if (refusals.empty()) {
+    refusals = cat("\"", asked, "\" names no kernel of this build");
+  }
+  throw Error(ErrorCode::kUnsupported,
+              four_lines(plan.request(), "no such kernel", refusals,
+                         "another kernel; sheaf doctor lists the backends"));
+}
+
 Choice choose(const Plan& plan, const RunOptions& options) {
   const std::string_view asked = asked_kernel(options);
   Choice choice;
-  std::string refusals;
   ask_kernels(plan.nest(), asked,
-              [&](const Backend& backend, const Kernel& kernel, const auto& why) {
-                if (why.empty()) {
+              [&](const Backend& backend, const Kernel& kernel, const char* why) {
+                if (why == nullptr) {
                   choice = {&backend, &kernel};
-                  return true;
                 }
-                refusals += cat(refusals.empty() ? "" : "; ", kernel.name, " refuses: ", why);
-                return false;
+                return why == nullptr;
               });
   if (choice.kernel == nullptr) {
-    throw Error(ErrorCode::kUnsupported,
-                four_lines(plan.request(), "no such kernel",
-                           refusals.empty() ? cat("\"", asked, "\" names no kernel of this build")
-                                            : refusals,
-                           "another kernel; sheaf doctor lists the backends"));
+    throw_no_kernel(plan, asked);
   }
   return choice;
 }
 
-void check_pointer(const Plan& plan, const char* tensor, const void* pointer,
-                   const TensorSpec& spec) {
-  if (pointer == nullptr && element_count(spec.sizes) > 0) {
+void check_pointer(const Plan& plan, const char* tensor, const void* pointer, ByteRange range) {
+  if (pointer == nullptr && !range.empty()) {
     refuse(plan.request(), "null pointer", cat(tensor, " has elements, but its pointer is null"),
            "pass the tensor's memory");
   }
+  const auto address = reinterpret_cast<intptr_t>(pointer);
+  if (!checked_add(address, range.lo) || !checked_add(address, range.hi)) {
+    refuse(plan.request(), "tensor too large",
+           cat("the strides of ", tensor, " lead from its pointer out of the address space"),
+           "check the strides; they are in elements, not in bytes");
+  }
 }
 
-void check_overlap(const Plan& plan, const char* tensor, const ConstTensor& input,
-                   const ConstTensor& output) {
+void refuse_overlap(const Plan& plan, const char* tensor, const ConstTensor& input,
+                    const ConstTensor& output) {
   if (may_overlap(input, output)) {
     refuse(plan.request(), "output overlaps an input", cat("output and ", tensor, " share memory"),
            "an output of its own, then copy it back");
@@ -99,13 +112,22 @@ void check_planned(const Plan& plan, const char* tensor, const TensorSpec& got,
 
 }  // namespace
 
+void Plan::check_memory(const void* data_memory, const void* indices_memory,
+                        const void* output_memory) const {
+  check_pointer(*this, "data", data_memory, data_range_);
+  check_pointer(*this, "indices", indices_memory, indices_range_);
+  check_pointer(*this, "output", output_memory, output_range_);
+  if (ranges_meet(data_memory, data_range_, output_memory, output_range_)) {
+    refuse_overlap(*this, "data", {data_memory, data()}, {output_memory, output()});
+  }
+  if (ranges_meet(indices_memory, indices_range_, output_memory, output_range_)) {
+    refuse_overlap(*this, "indices", {indices_memory, indices()}, {output_memory, output()});
+  }
+}
+
 void Plan::run(const void* data_memory, const void* indices_memory, void* output_memory,
                const RunOptions& options) const {
-  check_pointer(*this, "data", data_memory, data());
-  check_pointer(*this, "indices", indices_memory, indices());
-  check_pointer(*this, "output", output_memory, output());
-  check_overlap(*this, "data", {data_memory, data()}, {output_memory, output()});
-  check_overlap(*this, "indices", {indices_memory, indices()}, {output_memory, output()});
+  check_memory(data_memory, indices_memory, output_memory);
   const Choice choice = choose(*this, options);
   const Buffers buffers{static_cast<const std::byte*>(data_memory),
                         static_cast<const std::byte*>(indices_memory),
@@ -130,8 +152,8 @@ void Plan::run(const ConstTensor& data_tensor, const ConstTensor& indices_tensor
 std::vector<KernelReport> kernels_for(const Plan& plan, const RunOptions& options) {
   std::vector<KernelReport> reports;
   ask_kernels(plan.nest(), asked_kernel(options),
-              [&](const Backend&, const Kernel& kernel, const std::string& why) {
-                reports.push_back({std::string(kernel.name), why});
+              [&](const Backend&, const Kernel& kernel, const char* why) {
+                reports.push_back({std::string(kernel.name), why == nullptr ? "" : why});
                 return false;
               });
   return reports;

@@ -66,6 +66,10 @@ std::vector<ElementSource> element_map(const Plan& plan, const ConstTensor& indi
            cat("got ", indices.spec.str(), ", planned for ", r.indices.str()),
            "the indices the plan was made for");
   }
+  if (indices.data == nullptr && element_count(r.indices.sizes) > 0) {
+    refuse(r, "null pointer", "indices has elements, but its pointer is null",
+           "pass the tensor's memory");
+  }
   if (r.rule.out_of_range == OutOfRange::kFail || r.rule.out_of_range == OutOfRange::kTrust) {
     throw_first_bad_index(plan, indices.data);
   }

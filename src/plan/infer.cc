@@ -10,7 +10,24 @@
 namespace sheaf {
 namespace {
 
+void check_rule(const Request& r) {
+  const auto negative = static_cast<int>(r.rule.negative);
+  const auto out_of_range = static_cast<int>(r.rule.out_of_range);
+  if (r.rule.negative > Negative::kOutOfRange || r.rule.out_of_range > OutOfRange::kTrust) {
+    refuse(r, "unknown index rule",
+           cat("negative = ", negative, " and out_of_range = ", out_of_range,
+               ", but 0..1 and 0..4 have a meaning"),
+           "one of the named rules");
+  }
+}
+
 void check_tensor(const Request& r, const char* tensor, const TensorSpec& spec) {
+  if (!spec.dtype.is_known()) {
+    refuse(r, "unknown element type",
+           cat(tensor, " has elements of kind ", static_cast<int>(spec.dtype.kind()), " and ",
+               counted(spec.dtype.bytes(), "byte", "bytes")),
+           "one of the named types, or opaque elements of 1 to 64 bytes");
+  }
   if (spec.strides.size() != spec.sizes.size()) {
     refuse(r, "strides do not match sizes",
            cat(tensor, " has ", spec.sizes.size(), " sizes but ", spec.strides.size(), " strides"),
@@ -188,6 +205,7 @@ Dims infer_sizes(Request& r) {
 }
 
 void infer(Request& r) {
+  check_rule(r);
   check_tensor(r, "data", r.data);
   check_tensor(r, "indices", r.indices);
   if (!r.indices.dtype.is_integer()) {

@@ -86,11 +86,15 @@ int coordinate_count(const Request& r) {
   return dim < 0 ? 1 : as_dim(r.indices.sizes[dim]);
 }
 
+// In how many places along `axis` a window of `window` entries can stand. An empty window could
+// also stand behind the last entry; for the longest axis there is, that place is left out.
+int64_t places(int64_t axis, int64_t window) { return std::min(axis - window, INT64_MAX - 1) + 1; }
+
 void lower_coordinates(const Request& r, Nest& nest) {
   const int dim = tuple_dim(r);
   for (int c = 0; c < coordinate_count(r); ++c) {
     const int axis = coordinate_axis(r, c);
-    nest.coordinates.push_back({.extent = r.data.sizes[axis] - coordinate_window(r, c) + 1,
+    nest.coordinates.push_back({.extent = places(r.data.sizes[axis], coordinate_window(r, c)),
                                 .stride = used_byte_stride(r.data, axis),
                                 .offset = dim < 0 ? 0 : c * used_stride(r.indices, dim)});
   }

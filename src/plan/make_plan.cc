@@ -2,6 +2,7 @@
 #include "plan/index_error.h"
 #include "plan/infer.h"
 #include "plan/lower.h"
+#include "plan/memory.h"
 #include "plan/request.h"
 
 namespace sheaf {
@@ -13,6 +14,9 @@ Plan make_plan(const Request& request) {
   plan.nest_ = lower(*inferred);
   refuse_empty_axis(*inferred, plan.nest_);
   normalize(plan.nest_);
+  plan.data_range_ = *byte_range(inferred->data);
+  plan.indices_range_ = *byte_range(inferred->indices);
+  plan.output_range_ = *byte_range(inferred->output);
   plan.request_ = std::move(inferred);
   return plan;
 }

@@ -47,6 +47,14 @@ std::optional<ByteRange> byte_range(const TensorSpec& spec) {
                                                                               : std::nullopt;
 }
 
+int64_t used_stride(const TensorSpec& spec, int d) {
+  return spec.sizes[d] <= 1 || has_no_elements(spec) ? 0 : spec.strides[d];
+}
+
+int64_t used_byte_stride(const TensorSpec& spec, int d) {
+  return used_stride(spec, d) * spec.dtype.bytes();
+}
+
 bool elements_disjoint(const TensorSpec& spec) {
   if (has_no_elements(spec)) {
     return true;
@@ -69,16 +77,18 @@ bool elements_disjoint(const TensorSpec& spec) {
   return true;
 }
 
-bool may_overlap(const ConstTensor& a, const ConstTensor& b) {
-  const ByteRange range_a = *byte_range(a.spec);
-  const ByteRange range_b = *byte_range(b.spec);
-  if (range_a.lo == range_a.hi || range_b.lo == range_b.hi) {
+bool ranges_meet(const void* a, ByteRange range_a, const void* b, ByteRange range_b) {
+  if (range_a.empty() || range_b.empty()) {
     return false;
   }
-  const auto address_a = reinterpret_cast<intptr_t>(a.data);
-  const auto address_b = reinterpret_cast<intptr_t>(b.data);
-  if (address_a + range_a.hi <= address_b + range_b.lo ||
-      address_b + range_b.hi <= address_a + range_a.lo) {
+  const auto address_a = reinterpret_cast<intptr_t>(a);
+  const auto address_b = reinterpret_cast<intptr_t>(b);
+  return address_a + range_a.hi > address_b + range_b.lo &&
+         address_b + range_b.hi > address_a + range_a.lo;
+}
+
+bool may_overlap(const ConstTensor& a, const ConstTensor& b) {
+  if (!ranges_meet(a.data, *byte_range(a.spec), b.data, *byte_range(b.spec))) {
     return false;
   }
   const int64_t period = greatest_common_stride(a.spec, b.spec);
@@ -86,7 +96,8 @@ bool may_overlap(const ConstTensor& a, const ConstTensor& b) {
     return true;  // two single elements whose ranges meet
   }
   // Within a period, `a` covers [0, bytes) and `b` covers [shift, shift + bytes).
-  const int64_t shift = ((address_b - address_a) % period + period) % period;
+  const int64_t distance = reinterpret_cast<intptr_t>(b.data) - reinterpret_cast<intptr_t>(a.data);
+  const int64_t shift = (distance % period + period) % period;
   return shift < a.spec.dtype.bytes() || shift + b.spec.dtype.bytes() > period;
 }
 

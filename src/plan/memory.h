@@ -6,14 +6,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "sheaf/plan.h"
 #include "sheaf/tensor.h"
 
 namespace sheaf {
-
-// Bytes [lo, hi) relative to the data pointer; lo is negative where a stride is.
-struct ByteRange {
-  int64_t lo = 0, hi = 0;
-};
 
 // The range that holds every element of `spec`; nothing if it leaves int64. Empty tensors cover [0,
 // 0).
@@ -27,13 +23,12 @@ bool elements_disjoint(const TensorSpec& spec);
 // of one stride and stay in different parts of it (two columns of one matrix).
 bool may_overlap(const ConstTensor& a, const ConstTensor& b);
 
-// The stride of dimension `d`, 0 where the dimension has at most one entry (its stride is never
-// used, and may be anything).
-inline int64_t used_stride(const TensorSpec& spec, int d) {
-  return spec.sizes[d] <= 1 ? 0 : spec.strides[d];
-}
-inline int64_t used_byte_stride(const TensorSpec& spec, int d) {
-  return used_stride(spec, d) * spec.dtype.bytes();
-}
+// The first half of that test: do the ranges around two pointers meet?
+bool ranges_meet(const void* a, ByteRange range_a, const void* b, ByteRange range_b);
+
+// The stride of dimension `d`; 0 where it is never used and may be anything: the dimension has at
+// most one entry, or the tensor no element.
+int64_t used_stride(const TensorSpec& spec, int d);
+int64_t used_byte_stride(const TensorSpec& spec, int d);
 
 }  // namespace sheaf

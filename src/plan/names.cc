@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The names of types and rules: one vocabulary in errors, JSON, the command line and Python.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -44,6 +45,12 @@ constexpr const char* kOpaquePrefix = "opaque";
 
 }  // namespace
 
+bool DType::is_known() const {
+  return (kind_ == Kind::kOpaque && bytes_ >= 1 && bytes_ <= kMaxElementBytes) ||
+         std::any_of(kNames.begin(), kNames.end(),
+                     [&](const Name& name) { return name.type == *this; });
+}
+
 std::string DType::name() const {
   for (const Name& name : kNames) {
     if (name.type == *this) {
@@ -85,8 +92,14 @@ std::string_view to_string(Negative negative) {
 }
 
 std::string_view to_string(OutOfRange out_of_range) {
-  constexpr std::string_view kRules[] = {"fail", "clamp", "fill", "wrap", "trust"};
-  return kRules[static_cast<int>(out_of_range)];
+  switch (out_of_range) {
+    case OutOfRange::kFail: return "fail";
+    case OutOfRange::kClamp: return "clamp";
+    case OutOfRange::kFill: return "fill";
+    case OutOfRange::kWrap: return "wrap";
+    case OutOfRange::kTrust: return "trust";
+  }
+  return "unknown";
 }
 
 }  // namespace sheaf

@@ -4,17 +4,24 @@
 #include <cstring>
 
 #include "plan/lower.h"
+#include "support/checked.h"
 
 namespace sheaf {
 namespace {
 
+// The product is the stride past the last entry, which no tensor need have: it may leave int64.
+bool steps_over(int64_t outer, int64_t inner, int64_t inner_extent) {
+  return checked_mul(inner, inner_extent) == outer;
+}
+
 bool chains(const Loop& outer, const Loop& inner) {
-  return outer.data == inner.data * inner.extent && outer.index == inner.index * inner.extent &&
-         outer.output == inner.output * inner.extent;
+  return steps_over(outer.data, inner.data, inner.extent) &&
+         steps_over(outer.index, inner.index, inner.extent) &&
+         steps_over(outer.output, inner.output, inner.extent);
 }
 
 bool chains(const IndexLoop& outer, const IndexLoop& inner) {
-  return outer.stride == inner.stride * inner.extent;
+  return steps_over(outer.stride, inner.stride, inner.extent);
 }
 
 // Replaces neighbours that chain by one loop with the inner strides.

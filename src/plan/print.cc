@@ -39,7 +39,7 @@ template <class L, class F>
 std::string json_list(const Fixed<L>& list, F item) {
   std::string text = "[";
   for (int i = 0; i < list.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + item(list[i]);
+    text += cat(i == 0 ? "" : ", ", item(list[i]));
   }
   return text + "]";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/refuse.h"
 
+#include "plan/scalar.h"
 #include "support/text.h"
 
 namespace sheaf {
@@ -9,7 +10,7 @@ namespace {
 std::string compact(const TensorSpec& spec) {
   std::string text = spec.dtype.name() + "[";
   for (int d = 0; d < spec.sizes.size(); ++d) {
-    text += (d == 0 ? "" : ",") + std::to_string(spec.sizes[d]);
+    text += cat(d == 0 ? "" : ",", spec.sizes[d]);
   }
   return text + "]";
 }
@@ -36,6 +37,22 @@ std::string attributes(const Request& r, const char* gap, const char* separator)
   return "";
 }
 
+// The index rule as attributes, where it is not the one that the operator has by default.
+std::string rule_attributes(const Request& r) {
+  const IndexRule usual = r.op == Op::kXlaGather ? XlaGatherOptions{}.rule : IndexRule{};
+  std::string text;
+  if (r.rule.negative != usual.negative) {
+    text += cat(" negative=", to_string(r.rule.negative));
+  }
+  if (r.rule.out_of_range != usual.out_of_range) {
+    text += cat(" out_of_range=", to_string(r.rule.out_of_range));
+  }
+  if (r.rule.out_of_range == OutOfRange::kFill) {
+    text += cat(" fill_value=", to_string(r.rule.fill_value));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view to_string(Op op) {
@@ -56,7 +73,7 @@ std::string describe(const Request& r) {
 
 std::string explain_command(const Request& r) {
   return cat("sheaf explain '", to_string(r.op), " ", compact(r.data), " ", compact(r.indices),
-             attributes(r, " ", "="), "'");
+             attributes(r, " ", "="), rule_attributes(r), "'");
 }
 
 std::string four_lines(const Request& r, const std::string& what, const std::string& detail,

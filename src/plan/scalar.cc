@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/scalar.h"
 
+#include <charconv>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -22,8 +23,10 @@ void store(T value, std::byte* element) {
   std::memcpy(element, &value, sizeof value);
 }
 
-std::string text_of(const Scalar& value) {
-  return std::visit([](const auto& v) { return cat(v); }, value.value());
+// The shortest text that reads back as the same double.
+std::string shortest(double value) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
 Complex as_complex(const Scalar& value) {
@@ -70,7 +73,7 @@ template <class T>
 std::optional<std::string> store_integer(const Scalar& value, DType type, std::byte* element) {
   T number = 0;
   if (!as_integer(value, number)) {
-    return cat(text_of(value), " is not a value of type ", type.name());
+    return cat(to_string(value), " is not a value of type ", type.name());
   }
   store(number, element);
   return std::nullopt;
@@ -79,7 +82,7 @@ std::optional<std::string> store_integer(const Scalar& value, DType type, std::b
 std::optional<std::string> store_float(const Scalar& value, DType type, std::byte* element) {
   const Complex number = as_complex(value);
   if (number.imag() != 0) {
-    return cat(text_of(value), " is complex, but the type is ", type.name());
+    return cat(to_string(value), " is complex, but the type is ", type.name());
   }
   const double real = number.real();
   switch (type.kind()) {
@@ -105,7 +108,7 @@ std::optional<std::string> store_other(const Scalar& value, DType type, std::byt
     case Kind::kComplex128: store(number, element); return std::nullopt;
     default:
       if (number != Complex(0, 0)) {
-        return cat("opaque elements can only be filled with 0, not with ", text_of(value));
+        return cat("opaque elements can only be filled with 0, not with ", to_string(value));
       }
       std::memset(element, 0, static_cast<size_t>(type.bytes()));
       return std::nullopt;
@@ -113,6 +116,21 @@ std::optional<std::string> store_other(const Scalar& value, DType type, std::byt
 }
 
 }  // namespace
+
+std::string to_string(const Scalar& value) {
+  return std::visit(
+      [](const auto& v) {
+        using V = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<V, Complex>) {
+          return cat("(", shortest(v.real()), ",", shortest(v.imag()), ")");
+        } else if constexpr (std::is_same_v<V, double>) {
+          return shortest(v);
+        } else {
+          return cat(v);
+        }
+      },
+      value.value());
+}
 
 std::optional<std::string> encode(const Scalar& value, DType type, std::byte* element) {
   switch (type.kind()) {

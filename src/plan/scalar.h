@@ -11,6 +11,9 @@
 
 namespace sheaf {
 
+// The number as a problem string has it, exactly: "-1", "0.1", "nan", "(1,2)".
+std::string to_string(const Scalar& value);
+
 // Writes `value` as one element of type `type`. Integers must fit exactly; floats are rounded to
 // the nearest. Returns why it cannot be done, or nothing.
 std::optional<std::string> encode(const Scalar& value, DType type, std::byte* element);

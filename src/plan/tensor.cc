@@ -89,7 +89,8 @@ std::string TensorSpec::str() const {
   int64_t expected = 1;
   for (int d = sizes.size() - 1; contiguous && d >= 0; --d) {
     contiguous = sizes[d] <= 1 || strides[d] == expected;
-    contiguous = contiguous && !__builtin_mul_overflow(expected, sizes[d], &expected);
+    contiguous =
+        contiguous && !__builtin_mul_overflow(expected, std::max<int64_t>(1, sizes[d]), &expected);
   }
   return contiguous ? text : text + " strides " + bracketed(strides);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/float_bits.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

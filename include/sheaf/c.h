@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+//
+// Sheaf for C11 (and C++): the gathers of sheaf/gather.h on DLPack tensors. docs/c_api.md shows a
+// program.
+//
+// Every option struct may be set to zero, {0}: zero is the operator's default in each field. NULL
+// options are the same. A function that fails returns its status, leaves the output untouched and
+// keeps a text for sheaf_last_error. Functions may be called from many threads at once.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sheaf/dlpack.h"
+#include "sheaf/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum sheaf_status {
+  SHEAF_OK = 0,
+  SHEAF_INVALID_ARGUMENT = 1,    // shapes, types, strides, pointers, devices, options
+  SHEAF_INDEX_OUT_OF_RANGE = 2,  // an index value, under SHEAF_FAIL
+  SHEAF_UNSUPPORTED = 3,         // no kernel or backend for a valid call
+  SHEAF_OUT_OF_MEMORY = 4,
+  SHEAF_INTERNAL_ERROR = -1  // a bug in Sheaf; please report the text
+} sheaf_status;
+
+// What went wrong in the last call on this thread that failed: four lines, or "" if none has.
+// Valid until the next failure on this thread.
+const char* sheaf_last_error(void);
+
+// The version of the library that is linked; SHEAF_VERSION is that of the header.
+const char* sheaf_version(void);
+
+// ---- What an index value means
+
+// Does -1 count from the end, or is it out of range?
+typedef enum sheaf_negative {
+  SHEAF_NEGATIVE_DEFAULT = 0,  // from the end; XLA: out of range
+  SHEAF_NEGATIVE_FROM_END = 1,
+  SHEAF_NEGATIVE_OUT_OF_RANGE = 2
+} sheaf_negative;
+
+// What happens to a value that is still outside.
+typedef enum sheaf_out_of_range {
+  SHEAF_OUT_OF_RANGE_DEFAULT = 0,  // fail; XLA: clamp
+  SHEAF_FAIL = 1,                  // SHEAF_INDEX_OUT_OF_RANGE; the output is untouched
+  SHEAF_CLAMP = 2,                 // the nearest entry
+  SHEAF_FILL = 3,                  // fill_value instead
+  SHEAF_WRAP = 4,                  // modulo the number of entries
+  SHEAF_TRUST = 5                  // never happens, the caller promises; nothing is checked
+} sheaf_out_of_range;
+
+// A number of no particular type, converted to the data's when a plan is made. {0} is 0.
+typedef enum sheaf_scalar_kind {
+  SHEAF_SCALAR_INT = 0,
+  SHEAF_SCALAR_UINT = 1,
+  SHEAF_SCALAR_FLOAT = 2,
+  SHEAF_SCALAR_COMPLEX = 3
+} sheaf_scalar_kind;
+
+typedef struct sheaf_scalar {
+  int32_t kind;  // a sheaf_scalar_kind
+  union {
+    int64_t as_int;
+    uint64_t as_uint;
+    double as_float;
+    double as_complex[2];  // real, imaginary
+  } value;
+} sheaf_scalar;
+
+sheaf_scalar sheaf_int(int64_t value);
+sheaf_scalar sheaf_uint(uint64_t value);
+sheaf_scalar sheaf_float(double value);
+sheaf_scalar sheaf_complex(double real, double imaginary);
+
+typedef struct sheaf_index_rule {
+  int32_t negative;         // a sheaf_negative
+  int32_t out_of_range;     // a sheaf_out_of_range
+  sheaf_scalar fill_value;  // only read by SHEAF_FILL
+} sheaf_index_rule;
+
+// ---- The operators
+
+// output[pre, q, post] = data[pre, indices[q], post]
+typedef struct sheaf_gather_options {
+  int64_t axis;        // negative counts from the end
+  int64_t batch_dims;  // leading dimensions that data and indices share
+  sheaf_index_rule rule;
+} sheaf_gather_options;
+
+// output[i, j, k] = data[indices[i, j, k], j, k]   (axis 0)
+typedef struct sheaf_gather_elements_options {
+  int64_t axis;
+  int32_t broadcast;  // not 0: off the axis, dimensions of size 1 stretch
+  sheaf_index_rule rule;
+} sheaf_gather_elements_options;
+
+// output[b, g, s] = data[b, indices[b, g, 0], indices[b, g, 1], ..., s]
+typedef struct sheaf_gather_nd_options {
+  int64_t batch_dims;
+  sheaf_index_rule rule;
+} sheaf_gather_nd_options;
+
+// A list of `count` numbers.
+typedef struct sheaf_dims {
+  const int64_t* values;
+  int64_t count;
+} sheaf_dims;
+
+// The general gather of XLA and StableHLO, by the names of its specification. Not optional.
+typedef struct sheaf_xla_gather_options {
+  sheaf_dims offset_dims;
+  sheaf_dims collapsed_slice_dims;
+  sheaf_dims operand_batching_dims;
+  sheaf_dims start_indices_batching_dims;
+  sheaf_dims start_index_map;
+  int64_t index_vector_dim;
+  sheaf_dims slice_sizes;
+  sheaf_index_rule rule;
+} sheaf_xla_gather_options;
+
+// ---- One call: gathers into the memory of `output`, whose shape and type must be the right ones.
+// Tensors are in host memory (kDLCPU or kDLCUDAHost).
+sheaf_status sheaf_gather(const DLTensor* data, const DLTensor* indices, const DLTensor* output,
+                          const sheaf_gather_options* options);
+sheaf_status sheaf_gather_elements(const DLTensor* data, const DLTensor* indices,
+                                   const DLTensor* output,
+                                   const sheaf_gather_elements_options* options);
+sheaf_status sheaf_gather_nd(const DLTensor* data, const DLTensor* indices, const DLTensor* output,
+                             const sheaf_gather_nd_options* options);
+sheaf_status sheaf_xla_gather(const DLTensor* data, const DLTensor* indices, const DLTensor* output,
+                              const sheaf_xla_gather_options* options);
+
+// ---- Plans: checked once, run often, from any thread.
+typedef struct sheaf_plan sheaf_plan;
+
+// Making a plan looks at shapes, strides and types only; `data` pointers may be NULL. With `output`
+// NULL the output is contiguous. On success *plan is the caller's to destroy; on failure it is
+// NULL.
+sheaf_status sheaf_plan_gather(const DLTensor* data, const DLTensor* indices,
+                               const DLTensor* output, const sheaf_gather_options* options,
+                               sheaf_plan** plan);
+sheaf_status sheaf_plan_gather_elements(const DLTensor* data, const DLTensor* indices,
+                                        const DLTensor* output,
+                                        const sheaf_gather_elements_options* options,
+                                        sheaf_plan** plan);
+sheaf_status sheaf_plan_gather_nd(const DLTensor* data, const DLTensor* indices,
+                                  const DLTensor* output, const sheaf_gather_nd_options* options,
+                                  sheaf_plan** plan);
+sheaf_status sheaf_plan_xla_gather(const DLTensor* data, const DLTensor* indices,
+                                   const DLTensor* output, const sheaf_xla_gather_options* options,
+                                   sheaf_plan** plan);
+
+// What the output must be: fills in dtype, ndim, shape and strides; `data` is NULL. Shape and
+// strides are the plan's: read them while it lives, do not write them.
+sheaf_status sheaf_plan_output(const sheaf_plan* plan, DLTensor* output);
+
+typedef struct sheaf_run_options {
+  int32_t threads;     // at most this many; 0: as many as pay
+  const char* kernel;  // a kernel or backend by name; NULL: the first that accepts
+} sheaf_run_options;
+
+// Runs on tensors of the planned shapes, strides and types.
+sheaf_status sheaf_plan_run(const sheaf_plan* plan, const DLTensor* data, const DLTensor* indices,
+                            const DLTensor* output, const sheaf_run_options* options);
+
+// The loop nest for the eye, and as a JSON object. The text lives as long as the plan; NULL if
+// there is no memory for it, or if `plan` is NULL.
+const char* sheaf_plan_str(const sheaf_plan* plan);
+const char* sheaf_plan_json(const sheaf_plan* plan);
+
+// NULL is allowed.
+void sheaf_plan_destroy(sheaf_plan* plan);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Indexed data movement in tensors: NumPy, PyTorch, JAX and other arrays in, the same kind out."""
+
+from ._errors import (
+    ArgumentError,
+    AxisError,
+    DTypeError,
+    Error,
+    IndexDTypeError,
+    IndexError,
+    OutOfMemoryError,
+    UnsupportedError,
+)
+from ._explain import Explanation, explain
+from ._sheaf import (
+    Plan,
+    Spec,
+    gather,
+    gather_elements,
+    gather_nd,
+    plan_gather,
+    plan_gather_elements,
+    plan_gather_nd,
+    take,
+    take_along_axis,
+    version,
+)
+
+__version__ = version()
+del version
+
+__all__ = [
+    "ArgumentError",
+    "AxisError",
+    "DTypeError",
+    "Error",
+    "Explanation",
+    "IndexDTypeError",
+    "IndexError",
+    "OutOfMemoryError",
+    "Plan",
+    "Spec",
+    "UnsupportedError",
+    "__version__",
+    "explain",
+    "gather",
+    "gather_elements",
+    "gather_nd",
+    "plan_gather",
+    "plan_gather_elements",
+    "plan_gather_nd",
+    "take",
+    "take_along_axis",
+]

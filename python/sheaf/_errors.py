@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""The exceptions. Each is an Error of Sheaf and also what a user of NumPy would expect.
+
+A text has up to four lines: who refuses and what is wrong; the value, where it stands and the
+limit; all shapes and types; a next step.
+"""
+
+import builtins
+
+import numpy
+
+# numpy.exceptions is new in NumPy 1.25.
+_NumpyAxisError: type = getattr(numpy, "exceptions", numpy).AxisError
+
+
+class Error(Exception):
+    """Every refusal of Sheaf."""
+
+
+class IndexError(Error, builtins.IndexError):
+    """An index out of range under the rule "fail". The output is untouched."""
+
+    position: tuple[int, ...] = ()  # of the first bad index, in row-major order
+    bad_count: int = 0  # how many indices are out of range
+
+
+class ArgumentError(Error, ValueError):
+    """Shapes, strides or options that do not fit."""
+
+
+class AxisError(ArgumentError, _NumpyAxisError):  # type: ignore[misc]
+    """An axis that the array does not have."""
+
+
+class DTypeError(Error, TypeError):
+    """Element types that do not fit."""
+
+
+class IndexDTypeError(DTypeError, builtins.IndexError):
+    """Indices that are not integers."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """A sound request that this build cannot run."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """No memory for the output."""
+
+
+for _class in list(Error.__subclasses__()) + [Error, AxisError, IndexDTypeError]:
+    _class.__module__ = "sheaf"  # where users find them
+del _class

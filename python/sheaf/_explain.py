@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Which element goes where, and why: sheaf.explain()."""
+
+from typing import Any, Callable
+
+import numpy
+
+from . import _picture, _sheaf
+from ._errors import ArgumentError
+
+_PLANNERS: dict[str, Callable[..., _sheaf.Plan]] = {
+    "gather": _sheaf.plan_gather,
+    "gather_elements": _sheaf.plan_gather_elements,
+    "gather_nd": _sheaf.plan_gather_nd,
+}
+_MAX_LINES = 24
+
+
+def _position(name: str, element: int, shape: tuple[int, ...]) -> str:
+    place = numpy.unravel_index(element, shape) if shape else ()
+    return f"{name}[{', '.join(str(int(p)) for p in place)}]"
+
+
+class Explanation:
+    """A plan with the indices it is to run on. Prints as text; a notebook shows the picture."""
+
+    def __init__(self, plan: _sheaf.Plan, indices: Any) -> None:
+        self.plan = plan
+        #: For each output element the row-major number of its element of data; -1 where it is
+        #: filled.
+        self.map, self.index_map = _sheaf.element_map(plan, indices)
+        #: (name, refusal) of each kernel in the order they are asked; the first without a refusal
+        #: runs.
+        self.kernels = _sheaf.kernels(plan)
+        self._index_values = _values(indices)
+
+    def source_of(self, element: int) -> str:
+        """Where output element number `element` comes from, in words."""
+        source = int(self.map.flat[element])
+        index = int(self.index_map.flat[element])
+        text = "fill_value" if source < 0 else _position("data", source, self.plan.data.shape)
+        if index < 0:
+            return text
+        return f"{text} by {_position('indices', index, self.plan.indices.shape)}"
+
+    def __str__(self) -> str:
+        lines = [str(self.plan).rstrip()]
+        kernel = next((name for name, refusal in self.kernels if not refusal), "none")
+        lines.append(f"kernel {kernel}")
+        shape = self.plan.shape
+        for element in range(min(self.map.size, _MAX_LINES)):
+            lines.append(f"{_position('output', element, shape)} <- {self.source_of(element)}")
+        if self.map.size > _MAX_LINES:
+            lines.append(f"... and {self.map.size - _MAX_LINES} more")
+        return "\n".join(lines) + "\n"
+
+    def __repr__(self) -> str:
+        return f"<sheaf.Explanation of {self.plan!r}>"
+
+    @property
+    def svg(self) -> str:
+        """The picture: an element of the output has the colour of the element it comes from."""
+        return _picture.draw(self, self._index_values)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def _values(indices: Any) -> Any:
+    if isinstance(indices, (list, tuple, int)):
+        return numpy.asarray(indices, dtype=numpy.int64)
+    if hasattr(indices, "__dlpack__"):
+        return numpy.from_dlpack(indices)
+    return numpy.asarray(indices)
+
+
+def explain(what: "_sheaf.Plan | str", *tensors: Any, **options: Any) -> Explanation:
+    """explain("gather", data, indices, axis=0, ...), or explain(plan, indices) for a plan.
+
+    Moves nothing. A bad index is an IndexError, as in a run.
+    """
+    if isinstance(what, _sheaf.Plan):
+        if len(tensors) != 1 or options:
+            raise TypeError("explain(plan, indices) takes a plan and its indices, nothing else")
+        return Explanation(what, tensors[0])
+    if what not in _PLANNERS:
+        raise ArgumentError(
+            f"unknown operator\n  explain({what!r}, ...)\n  try: {', '.join(_PLANNERS)}")
+    if len(tensors) != 2:
+        raise TypeError(f"explain({what!r}, data, indices) takes two arrays, got {len(tensors)}")
+    return Explanation(_PLANNERS[what](*tensors, **options), tensors[1])

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+#include "arrays.h"
+
+#include <string>
+#include <unordered_map>
+
+#include "errors.h"
+#include "frontends/c/dlpack.h"
+#include "support/text.h"
+
+namespace sheaf::python {
+namespace {
+
+const char* to_string(Role role) {
+  return role == Role::kData ? "data" : role == Role::kIndices ? "indices" : "out";
+}
+
+std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
+
+std::string text_of(PyArray_Descr* descr) {
+  return text_of(nb::handle(reinterpret_cast<PyObject*>(descr)));
+}
+
+// Types that packages add to NumPy (ml_dtypes) have numbers of their own, given at run time.
+DType added_dtype(PyArray_Descr* descr) {
+  thread_local std::unordered_map<int, DType> known;
+  const auto found = known.find(descr->type_num);
+  if (found != known.end()) {
+    return found->second;
+  }
+  const std::string name = text_of(descr);
+  const DType type = name == "bfloat16"        ? bf16
+                     : name == "float8_e4m3fn" ? f8e4m3
+                     : name == "float8_e5m2"   ? f8e5m2
+                                               : opaque(PyDataType_ELSIZE(descr));
+  known.emplace(descr->type_num, type);
+  return type;
+}
+
+DType sized_integer(bool is_signed, int64_t bytes) {
+  switch (bytes) {
+    case 1: return is_signed ? i8 : u8;
+    case 2: return is_signed ? i16 : u16;
+    case 4: return is_signed ? i32 : u32;
+    default: return is_signed ? i64 : u64;
+  }
+}
+
+void tidy_strides(TensorSpec& spec) {
+  int64_t contiguous = 1;
+  for (int d = spec.rank() - 1; d >= 0; --d) {
+    if (spec.sizes[d] > 1) {
+      if (__builtin_mul_overflow(contiguous, spec.sizes[d], &contiguous)) {
+        return;  // only around an empty dimension, where no stride matters
+      }
+    } else {
+      spec.strides[d] = contiguous;
+    }
+  }
+}
+
+// Sizes and strides. False if a stride is not a whole number of elements.
+bool read_numpy_layout(PyArrayObject* array, TensorSpec& spec) {
+  const int rank = PyArray_NDIM(array);
+  const npy_intp* sizes = PyArray_DIMS(array);
+  const npy_intp* strides = PyArray_STRIDES(array);
+  const int64_t bytes = spec.dtype.bytes();
+  bool odd = false;
+  bool empty = false;
+  bool untidy = false;
+  spec.sizes.clear();
+  spec.strides.clear();
+  for (int d = 0; d < rank; ++d) {
+    spec.sizes.push_back(sizes[d]);
+    spec.strides.push_back(strides[d] / bytes);
+    odd = odd || (strides[d] % bytes != 0 && sizes[d] > 1);
+    empty = empty || sizes[d] == 0;
+    untidy = untidy || sizes[d] <= 1;
+  }
+  if (untidy) {
+    tidy_strides(spec);
+  }
+  return !odd || empty;
+}
+
+[[noreturn]] void refuse_read_only(nb::handle object, const Argument& argument) {
+  raise_argument(refusal_text(cat(argument.call, ": out is read-only"),
+                              cat("this ", text_of(nb::getattr(object.type(), "__name__")),
+                                  " does not let its memory be written to"),
+                              "an out that does, or none: the result is returned"));
+}
+
+View numpy_view(nb::object object, const Argument& argument) {
+  View view;
+  PyArrayObject* array = as_array(object.ptr());
+  view.tensor.spec.dtype = dtype_from_numpy(PyArray_DESCR(array), argument.call);
+  view.whole_strides = read_numpy_layout(array, view.tensor.spec);
+  if (argument.role == Role::kOutput) {
+    if (!PyArray_ISWRITEABLE(array)) {
+      refuse_read_only(object, argument);
+    }
+  } else if (!view.whole_strides) {  // a field of a packed record: only a copy has element strides
+    object = nb::steal(PyArray_NewCopy(array, NPY_CORDER));
+    if (!object.is_valid()) {
+      throw nb::python_error();
+    }
+    return numpy_view(std::move(object), argument);
+  }
+  view.tensor.data = PyArray_DATA(array);
+  view.object = std::move(object);
+  return view;
+}
+
+void refuse_device(const DLTensor& tensor, const Argument& argument) {
+  const DLDeviceType device = tensor.device.device_type;
+  if (device != kDLCPU && device != kDLCUDAHost) {
+    raise_unsupported(refusal_text(
+        cat(argument.call, ": built without CUDA"),
+        cat(to_string(argument.role), " is on DLPack device type ", static_cast<int32_t>(device),
+            ", but this build of Sheaf reaches the memory of the CPU only"),
+        "a copy of the array in CPU memory"));
+  }
+}
+
+View dlpack_view(nb::handle object, const Argument& argument) {
+  View view;
+  view.object = nb::borrow(object);
+  view.import = std::make_shared<Import>(object);
+  const DLTensor& tensor = view.import->tensor();
+  refuse_device(tensor, argument);
+  view.tensor = tensor_from_dlpack(tensor, {argument.call, to_string(argument.role)});
+  if (argument.role == Role::kOutput &&
+      (view.import->read_only() ||
+       nb::cast<bool>(nb::module_::import_("sheaf._interop").attr("is_immutable")(object)))) {
+    refuse_read_only(object, argument);
+  }
+  return view;
+}
+
+// Lists, numbers, objects with the buffer protocol: whatever NumPy makes an array of.
+View converted_view(nb::handle object, const Argument& argument) {
+  // NumPy's own scalars have the buffer protocol but are numbers.
+  const bool buffer =
+      PyObject_CheckBuffer(object.ptr()) != 0 && PyArray_CheckScalar(object.ptr()) == 0;
+  if (argument.role == Role::kOutput && !buffer) {
+    raise_dtype(refusal_text(cat(argument.call, ": out is no array"),
+                             cat("it is ", text_of(object.type())),
+                             "an array, or an object with the buffer protocol"));
+  }
+  // A memoryview is bytes to NumPy, where bytes themselves would be a string.
+  const nb::object source =
+      buffer ? nb::steal(PyMemoryView_FromObject(object.ptr())) : nb::borrow(object);
+  nb::object array;
+  if (source.is_valid()) {
+    array = nb::steal(PyArray_FromAny(source.ptr(), nullptr, 0, 0, 0, nullptr));
+  }
+  if (!array.is_valid()) {
+    throw nb::python_error();
+  }
+  const bool nothing_in_it =
+      PyArray_SIZE(as_array(array.ptr())) == 0 && PySequence_Check(object.ptr()) != 0;
+  if (argument.role == Role::kIndices && nothing_in_it) {  // NumPy calls [] float64
+    array = nb::steal(PyArray_Cast(as_array(array.ptr()), NPY_INT64));
+  }
+  return numpy_view(std::move(array), argument);
+}
+
+void refuse_masked(nb::handle object, const Argument& argument) {
+  if (nb::isinstance(object, nb::module_::import_("numpy.ma").attr("MaskedArray"))) {
+    raise_dtype(refusal_text(cat(argument.call, ": masked array"),
+                             cat("the mask of ", to_string(argument.role), " would be lost"),
+                             "two calls, for x.data and for x.mask"));
+  }
+}
+
+nb::object raw_numpy_array(void* memory, const TensorSpec& spec, const npy_intp* sizes,
+                           const npy_intp* byte_strides) {
+  nb::object array =
+      nb::steal(PyArray_New(&PyArray_Type, spec.rank(), sizes, NPY_VOID, byte_strides, memory,
+                            static_cast<int>(spec.dtype.bytes()), NPY_ARRAY_WRITEABLE, nullptr));
+  if (!array.is_valid()) {
+    throw nb::python_error();
+  }
+  return array;
+}
+
+}  // namespace
+
+DType dtype_from_numpy(PyArray_Descr* descr, std::string_view call) {
+  const char* why = nullptr;
+  if (PyDataType_REFCHK(descr) || descr->type_num < 0) {
+    why = "its elements are references, not plain bytes";
+  } else if (!PyArray_ISNBO(descr->byteorder)) {
+    why = "it has the byte order of another machine";
+  }
+  if (why != nullptr) {
+    raise_dtype(refusal_text(cat(call, ": unsupported dtype ", text_of(descr)), why,
+                             "x.astype(dtype) with a dtype of this machine and of fixed size"));
+  }
+  switch (descr->type_num) {
+    case NPY_BOOL: return boolean;
+    case NPY_HALF: return f16;
+    case NPY_FLOAT: return f32;
+    case NPY_DOUBLE: return f64;
+    case NPY_CFLOAT: return c64;
+    case NPY_CDOUBLE: return c128;
+    case NPY_DATETIME:
+    case NPY_TIMEDELTA: return i64;
+    default: break;
+  }
+  if (PyTypeNum_ISINTEGER(descr->type_num)) {
+    return sized_integer(PyTypeNum_ISSIGNED(descr->type_num), PyDataType_ELSIZE(descr));
+  }
+  if (descr->type_num >= NPY_USERDEF) {
+    return added_dtype(descr);
+  }
+  return opaque(PyDataType_ELSIZE(descr));  // records, strings of fixed size, long double
+}
+
+View view_of(nb::handle object, const Argument& argument) {
+  PyObject* pointer = object.ptr();
+  if (PyArray_CheckExact(pointer)) {
+    return numpy_view(nb::borrow(object), argument);
+  }
+  if (PyArray_Check(pointer)) {
+    refuse_masked(object, argument);
+    return numpy_view(nb::borrow(object), argument);
+  }
+  if (nb::hasattr(object, "__dlpack__")) {
+    return dlpack_view(object, argument);
+  }
+  return converted_view(object, argument);
+}
+
+nb::object raw_numpy_view(const Tensor& tensor) {
+  const TensorSpec& spec = tensor.spec;
+  npy_intp sizes[kMaxRank];
+  npy_intp strides[kMaxRank];
+  for (int d = 0; d < spec.rank(); ++d) {
+    sizes[d] = spec.sizes[d];
+    strides[d] = spec.strides[d] * spec.dtype.bytes();
+  }
+  return raw_numpy_array(tensor.data, spec, sizes, strides);
+}
+
+nb::object raw_numpy_view(const View& view) {
+  if (!view.is_numpy() || view.copy.is_valid()) {
+    return raw_numpy_view(view.tensor);
+  }
+  PyArrayObject* array = as_array(view.object.ptr());
+  return raw_numpy_array(view.tensor.data, view.tensor.spec, PyArray_DIMS(array),
+                         PyArray_STRIDES(array));
+}
+
+View flattened(const View& view) {
+  const TensorSpec& spec = view.tensor.spec;
+  if (spec.rank() == 1) {
+    return view;
+  }
+  View flat = view;
+  const int64_t count = element_count(spec.sizes);
+  if (spec.strides != contiguous_strides(spec.sizes)) {
+    const nb::object raw = raw_numpy_view(view);
+    nb::object copy = nb::steal(PyArray_Ravel(as_array(raw.ptr()), NPY_CORDER));
+    if (!copy.is_valid()) {
+      throw nb::python_error();
+    }
+    flat.tensor.data = PyArray_DATA(as_array(copy.ptr()));
+    flat.copy = std::move(copy);
+  }
+  flat.tensor.spec = TensorSpec(spec.dtype, {count});
+  return flat;
+}
+
+}  // namespace sheaf::python

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// One call from Python: tensors and options into a plan, and the plan run with the GIL released.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "arrays.h"
+#include "plan/request.h"
+
+namespace sheaf::python {
+
+struct Call {
+  Request request;  // data, indices and output are filled in from the arrays
+  int threads = 0;
+  bool overlap_allowed = false;  // an output that overlaps an input is written by a detour
+  bool scalar_result = false;    // NumPy: a result without dimensions is a scalar
+};
+
+// The arrays of a call.
+struct Arrays {
+  View data;
+  View indices;
+  View out;  // of no meaning if `passed_out` is None: then the result is a new array
+  nb::object passed_out;
+};
+
+Arrays view_arrays(std::string_view call, nb::handle data, nb::handle indices, nb::handle out);
+
+// Runs the call and returns the result: `out` itself, or a new array of data's kind.
+nb::object execute(Call& call, const Arrays& arrays);
+
+// Runs a plan made earlier on arrays that must be laid out as it says.
+nb::object execute(const Plan& plan, const Arrays& arrays, int threads);
+
+// The plan for a request, refusals translated. Recent plans of this thread are kept, for a call
+// in a loop asks for the same one again and again.
+std::shared_ptr<const Plan> plan_for(const Request& request);
+
+}  // namespace sheaf::python

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// Sheaf's refusals as Python exceptions. The classes are written in Python (sheaf/_errors.py);
+// which one a refusal becomes is decided here.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+#include "plan/request.h"
+#include "sheaf/error.h"
+
+namespace sheaf::python {
+
+namespace nb = nanobind;
+
+// Fetches the classes and teaches nanobind to translate sheaf::Error.
+void load_errors();
+
+// The exception for a plan that could not be made: a bad axis becomes AxisError, wrong types
+// DTypeError, everything else what the code says.
+[[noreturn]] void raise_refusal(const Request& request, const Error& error);
+
+// Refusals of the Python side itself. `text` follows the house's style: see four_lines below.
+[[noreturn]] void raise_argument(const std::string& text);
+[[noreturn]] void raise_dtype(const std::string& text);
+[[noreturn]] void raise_unsupported(const std::string& text);
+
+// "what\n  detail\n  try: next"
+std::string refusal_text(const std::string& what, const std::string& detail,
+                         const std::string& next);
+
+}  // namespace sheaf::python

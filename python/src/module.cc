@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+//
+// The extension module: sheaf._sheaf. What users see of it is re-exported by sheaf/__init__.py.
+#define SHEAF_LOAD_NUMPY
+#include "bindings.h"
+#include "errors.h"
+#include "numpy_api.h"
+#include "sheaf/version.h"
+
+NB_MODULE(_sheaf, module) {
+  if (_import_array() < 0) {
+    throw nanobind::python_error();
+  }
+  module.doc() = "The compiled part of sheaf.";
+  module.def(
+      "version", [] { return SHEAF_VERSION; }, "The version of the library.");
+  sheaf::python::load_errors();
+  sheaf::python::bind_plans(module);
+  sheaf::python::bind_functions(module);
+  sheaf::python::bind_explain(module);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "options.h"
+
+#include <complex>
+#include <optional>
+
+#include "errors.h"
+#include "support/text.h"
+
+namespace sheaf::python {
+namespace {
+
+OutOfRange out_of_range_from(std::string_view name) {
+  for (const OutOfRange value : {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill,
+                                 OutOfRange::kWrap, OutOfRange::kTrust}) {
+    if (name == to_string(value)) {
+      return value;
+    }
+  }
+  if (name == "skip") {
+    raise_argument(refusal_text("out_of_range=\"skip\" is a rule for scatters",
+                                "every element of a gather's output needs a value",
+                                "out_of_range=\"fill\" with a fill_value"));
+  }
+  raise_argument(refusal_text("unknown out_of_range", cat("out_of_range=\"", name, "\""),
+                              "\"fail\", \"clamp\", \"fill\", \"wrap\" or \"trust\""));
+}
+
+Negative negative_from(std::string_view name) {
+  for (const Negative value : {Negative::kFromEnd, Negative::kOutOfRange}) {
+    if (name == to_string(value)) {
+      return value;
+    }
+  }
+  raise_argument(refusal_text("unknown negative", cat("negative=\"", name, "\""),
+                              "\"from_end\" or \"out_of_range\""));
+}
+
+Scalar integer_scalar(nb::handle number) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow == 0) {
+    return Scalar(int64_t{value});
+  }
+  const unsigned long long large = PyLong_AsUnsignedLongLong(number.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    raise_argument(refusal_text("fill_value is too large",
+                                cat("no element type holds ", nb::str(number).c_str()),
+                                "a value of data's dtype"));
+  }
+  return Scalar(uint64_t{large});
+}
+
+std::optional<Scalar> python_scalar(nb::handle number) {
+  PyObject* object = number.ptr();
+  if (PyLong_Check(object)) {  // bool too
+    return integer_scalar(number);
+  }
+  if (PyFloat_Check(object)) {
+    return Scalar(PyFloat_AS_DOUBLE(object));
+  }
+  if (PyComplex_Check(object)) {
+    const Py_complex value = PyComplex_AsCComplex(object);
+    return Scalar(std::complex<double>(value.real, value.imag));
+  }
+  return std::nullopt;
+}
+
+// NumPy's dates are counted in units of their dtype: NumPy converts, the integer is what is stored.
+nb::object date_as_integer(nb::handle date, PyArray_Descr* descr) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const nb::handle dtype(reinterpret_cast<PyObject*>(descr));
+  return numpy.attr("asarray")(date, dtype).attr("view")("int64").attr("item")();
+}
+
+Scalar scalar_from(nb::handle value, PyArray_Descr* descr) {
+  if (descr != nullptr && PyTypeNum_ISDATETIME(descr->type_num)) {
+    return integer_scalar(date_as_integer(value, descr));
+  }
+  if (const auto scalar = python_scalar(value)) {
+    return *scalar;
+  }
+  if (nb::hasattr(value, "item")) {  // scalars and 0-d arrays of NumPy, ml_dtypes, torch, JAX
+    const nb::object item = value.attr("item")();
+    if (const auto scalar = python_scalar(item)) {
+      return *scalar;
+    }
+    if (PyNumber_Check(item.ptr()) != 0) {  // ml_dtypes' item() gives the scalar itself
+      if (const auto scalar = python_scalar(nb::float_(item))) {
+        return *scalar;
+      }
+    }
+  }
+  raise_dtype(refusal_text("fill_value is no number", cat("it is ", nb::str(value.type()).c_str()),
+                           "an int, float or complex"));
+}
+
+}  // namespace
+
+IndexRule rule_from(const RuleKeywords& keywords, PyArray_Descr* descr) {
+  IndexRule rule{.negative = negative_from(keywords.negative),
+                 .out_of_range = out_of_range_from(keywords.out_of_range)};
+  if (rule.out_of_range == OutOfRange::kFill) {
+    rule.fill_value = scalar_from(keywords.fill_value, descr);
+  }
+  return rule;
+}
+
+IndexRule rule_from_mode(std::string_view mode) {
+  if (mode == "raise") {
+    return {};
+  }
+  if (mode == "wrap") {
+    return {.out_of_range = OutOfRange::kWrap};
+  }
+  if (mode == "clip") {  // in NumPy, clip makes negative indices 0
+    return {.negative = Negative::kOutOfRange, .out_of_range = OutOfRange::kClamp};
+  }
+  raise_argument(
+      refusal_text("unknown mode", cat("mode=\"", mode, "\""), "\"raise\", \"wrap\" or \"clip\""));
+}
+
+int checked_threads(int threads) {
+  if (threads < 0) {
+    raise_argument(refusal_text("negative number of threads", cat("threads=", threads),
+                                "threads=0 for as many as pay, or a limit"));
+  }
+  return threads;
+}
+
+}  // namespace sheaf::python

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// Keywords into options.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string_view>
+
+#include "numpy_api.h"
+#include "sheaf/index_rule.h"
+
+namespace sheaf::python {
+
+namespace nb = nanobind;
+
+// The keywords that gather, gather_elements and gather_nd share.
+struct RuleKeywords {
+  std::string_view out_of_range;
+  std::string_view negative;
+  nb::handle fill_value;
+};
+
+// `descr`: the NumPy dtype of data, or null. It tells what a fill_value that is a date becomes.
+IndexRule rule_from(const RuleKeywords& keywords, PyArray_Descr* descr);
+
+// NumPy's mode= of take.
+IndexRule rule_from_mode(std::string_view mode);
+
+// Refuses a negative number of threads.
+int checked_threads(int threads);
+
+}  // namespace sheaf::python

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# The project's Python environment: build/venv. To be sourced after scripts/lib.sh.
+
+venv=build/venv
+python_packages=(g++ cmake ninja-build ccache libhwy-dev libtbb-dev python3-venv python3-dev)
+
+# The interpreter that Debian's python3-venv and python3-dev belong to, not one further up in PATH.
+base_python() {
+  if [[ -x /usr/bin/python3 ]]; then
+    echo /usr/bin/python3
+  else
+    command -v python3
+  fi
+}
+
+# hash_of <path>...: one number for the contents and names of all files below the paths.
+hash_of() {
+  find "$@" -type f -not -path '*/__pycache__/*' -print0 | LC_ALL=C sort -z |
+    xargs -0 sha256sum | sha256sum
+}
+
+# unless_stamped <name> <hash> <command>...: runs the command if it has not succeeded with this
+# hash before. Its output is shown if it fails.
+unless_stamped() {
+  local stamp=$venv/.$1 log=build/$1.log
+  if [[ -f $stamp && $(<"$stamp") == "$2" ]]; then
+    return
+  fi
+  echo "python environment: $1" >&2
+  if ! "${@:3}" >"$log" 2>&1; then
+    cat "$log" >&2
+    fail "$1 failed; the output is above and in $log"
+  fi
+  echo "$2" >"$stamp"
+}
+
+install_requirements() {
+  "$venv/bin/python" -m pip install --disable-pip-version-check --upgrade -r "$1"
+}
+
+build_package() {
+  if command -v ccache >/dev/null; then
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  fi
+  # The build directory stays, so that the next build compiles only what has changed.
+  "$venv/bin/python" -m pip install --disable-pip-version-check --no-build-isolation --no-deps \
+    --config-settings build-dir=build/python --config-settings cmake.define.SHEAF_WERROR=ON .
+}
+
+# Makes the environment, with its requirements and the package, or brings it up to date. Quick if
+# nothing has changed. Two of these at a time wait for each other.
+prepare_python() {
+  install_packages "${python_packages[@]}"
+  mkdir -p build
+  exec {python_lock}>build/venv.lock
+  flock "$python_lock"
+  if [[ ! -x $venv/bin/python ]]; then
+    "$(base_python)" -m venv "$venv"
+  fi
+  unless_stamped requirements "$(hash_of python/requirements.txt)" \
+    install_requirements python/requirements.txt
+  unless_stamped package \
+    "$(hash_of CMakeLists.txt LICENSE cmake include pyproject.toml python src)" build_package
+  flock -u "$python_lock"
+}

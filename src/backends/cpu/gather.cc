@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+//
+// The kernel families of the CPU: who takes which nest, and how it is cut into tiles.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+
+#include "backends/backend.h"
+#include "backends/cpu/machine.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/probe.h"
+#include "backends/cpu/tiles.h"
+
+namespace sheaf {
+namespace {
+
+using cpu::Tiling;
+
+constexpr int64_t kLine = 64;
+constexpr int64_t kNarrowRow = 64;
+// Rows asked for ahead of their turn: 32 narrow ones, or 8 KiB of wide ones, hide a memory latency.
+constexpr int64_t kPrefetchRows = 32;
+constexpr int64_t kPrefetchBytes = 8192;
+// An output larger than this is written around the cache. A fraction of the last level: it is
+// shared with the inputs, and with whatever else runs.
+constexpr int64_t kStreamedOutput = int64_t{32} << 20;
+// From here on the ragged ends of unaligned rows do not matter to streaming.
+constexpr int64_t kStreamAnyRow = 512;
+// A row that the indices jump about in is brought into the first-level cache up to this size.
+constexpr int64_t kAheadBytes = int64_t{64} << 10;
+
+int64_t points(const Nest& nest) {
+  int64_t count = 1;
+  for (const Loop& loop : nest.loops) {
+    count *= loop.extent;
+  }
+  return count;
+}
+
+bool is_aligned(const Tiling& tiling, const Buffers& buffers) {
+  const auto multiple = [](int64_t value) { return value % kLine == 0; };
+  bool aligned = multiple(reinterpret_cast<intptr_t>(buffers.output)) &&
+                 multiple(tiling.middle.output) &&
+                 multiple(tiling.inner_tile * tiling.inner.output);
+  for (const Loop& loop : tiling.outer) {
+    aligned = aligned && multiple(loop.output);
+  }
+  return aligned;
+}
+
+bool worth_streaming(const Nest& nest, const Tiling& tiling, const Buffers& buffers) {
+  if (points(nest) * nest.row_bytes <= std::min(kStreamedOutput, cpu::caches().last / 4)) {
+    return false;
+  }
+  if (nest.row_bytes >= kStreamAnyRow) {
+    return true;
+  }
+  if (nest.row_bytes >= kLine) {
+    return nest.row_bytes % kLine == 0 && is_aligned(tiling, buffers);
+  }
+  // Filled rows are written in the ordinary way and would leave the others unaligned.
+  return tiling.hardware_gather && nest.out_of_range != OutOfRange::kFill &&
+         is_aligned(tiling, buffers);
+}
+
+// Offsets of a block stay within 2^31: what the indices reach, and the steps of data along it.
+bool fits_gather_instruction(const Nest& nest, const Tiling& tiling) {
+  const bool row_fits = nest.row_bytes == 4 || nest.row_bytes == 8;
+  return row_fits && tiling.inner.output == nest.row_bytes && tiling.prefetch_rows == 0 &&
+         cpu::reach_of_indices(nest) < (int64_t{1} << 30) &&
+         std::abs(tiling.inner.data) < (int64_t{1} << 30) / cpu::kBlock &&
+         cpu::gather_instruction_wins();
+}
+
+// The rows that the indices jump about in follow each other along the middle loop: while one is in
+// use, the next is brought in.
+int64_t next_data_bytes(const Nest& nest, const Tiling& tiling) {
+  const int64_t reach = cpu::reach_of_indices(nest);
+  const bool forward = std::all_of(nest.coordinates.begin(), nest.coordinates.end(),
+                                   [](const Coordinate& c) { return c.stride >= 0; });
+  const bool near = tiling.prefetch_rows == 0 && reach <= kAheadBytes;
+  return near && forward && tiling.middle.data >= reach ? reach : 0;
+}
+
+int64_t prefetch_rows(const Nest& nest) {
+  if (cpu::reach_of_indices(nest) <= cpu::caches().l2 / 2) {
+    return 0;
+  }
+  return std::clamp<int64_t>(kPrefetchBytes / nest.row_bytes, 2, kPrefetchRows);
+}
+
+// Rows of a few bytes still cost a line each where they are not in cache.
+int64_t cost_in_bytes(const Nest& nest, const Tiling& tiling) {
+  return points(nest) * std::max(nest.row_bytes, tiling.prefetch_rows > 0 ? kLine : int64_t{4});
+}
+
+void run_tiling(const Nest& nest, Tiling& tiling, const Buffers& buffers, int limit) {
+  tiling.next_data_bytes = next_data_bytes(nest, tiling);
+  tiling.hardware_gather = fits_gather_instruction(nest, tiling);
+  tiling.stream = worth_streaming(nest, tiling, buffers);
+  const int threads = cpu::worthwhile_threads(cost_in_bytes(nest, tiling), limit);
+  cpu::parallel_ranges(tiling.tiles(), threads, [&](int64_t begin, int64_t end) {
+    cpu::run_tiles(nest, tiling, buffers, begin, end);
+  });
+}
+
+// A contiguous row for each index, rows side by side in the output.
+const char* rows_shape_refusal(const Nest& nest) {
+  if (nest.loops.empty() || nest.coordinates.empty()) {
+    return "a single row, or no index";
+  }
+  const Loop& inner = nest.loops.back();
+  if (inner.index == 0 || inner.data != 0) {
+    return "the innermost loop does not walk over indices alone";
+  }
+  return inner.output == nest.row_bytes ? nullptr : "rows are not side by side in the output";
+}
+
+const char* wide_refusal(const Nest& nest) {
+  if (nest.row_bytes <= kNarrowRow) {
+    return "rows of 64 bytes or less";
+  }
+  return rows_shape_refusal(nest);
+}
+
+const char* narrow_refusal(const Nest& nest) {
+  if (nest.row_bytes > kNarrowRow) {
+    return "rows of more than 64 bytes";
+  }
+  return rows_shape_refusal(nest);
+}
+
+void run_rows(const Nest& nest, const Buffers& buffers, int threads) {
+  Tiling tiling = cpu::tile_nest(nest);
+  tiling.prefetch_rows = prefetch_rows(nest);
+  // About 256 KiB of output a tile; whole lines of it, so that tiles do not share any.
+  const int64_t rows = std::max<int64_t>(1, (int64_t{256} << 10) / nest.row_bytes / kLine) * kLine;
+  tiling.inner_tile = std::min(tiling.inner.extent, rows);
+  run_tiling(nest, tiling, buffers, threads);
+}
+
+// The index picks inside an inner axis and is the same for every row of the middle loop.
+const char* lookup_refusal(const Nest& nest) {
+  if (nest.loops.size() < 2) {
+    return "no loop around the indices";
+  }
+  if (const char* shape = rows_shape_refusal(nest)) {
+    return shape;
+  }
+  return nest.loops[nest.loops.size() - 2].index == 0 ? nullptr : "each row has indices of its own";
+}
+
+void run_lookup(const Nest& nest, const Buffers& buffers, int threads) {
+  Tiling tiling = cpu::tile_nest(nest);
+  tiling.prefetch_rows = prefetch_rows(nest);
+  tiling.same_indices = true;
+  tiling.inner_tile = tiling.inner.extent;
+  // As many rows a tile as stay in cache while block after block of indices is looked up in them.
+  const int64_t rows = cpu::caches().l2 / 4 / cpu::reach_of_indices(nest);
+  tiling.middle_tile = std::clamp<int64_t>(rows, 1, tiling.middle.extent);
+  run_tiling(nest, tiling, buffers, threads);
+}
+
+// An index for every element, data moving along with it: gather_elements off the last axis.
+const char* columns_refusal(const Nest& nest) {
+  if (nest.loops.size() < 2 || nest.coordinates.empty()) {
+    return "fewer than two loops, or no index";
+  }
+  const Loop& inner = nest.loops.back();
+  if (inner.data == 0 || inner.index == 0) {
+    return "the innermost loop does not move data and indices together";
+  }
+  return nullptr;
+}
+
+void run_columns(const Nest& nest, const Buffers& buffers, int threads) {
+  Tiling tiling = cpu::tile_nest(nest);
+  // A strip of columns whose part of data fits the second-level cache, at least a line wide: the
+  // lines an index brings in serve the strip's other rows too.
+  int64_t entries = 1;
+  for (const Coordinate& c : nest.coordinates) {
+    entries *= std::min(c.extent, cpu::caches().l2);  // no need to be exact beyond that
+    entries = std::min(entries, cpu::caches().l2);
+  }
+  const int64_t width = std::max<int64_t>(1, std::abs(tiling.inner.data));
+  const int64_t fitting = cpu::caches().l2 / entries / width;
+  tiling.inner_tile = std::clamp<int64_t>(std::max(fitting, kLine / width), 1, tiling.inner.extent);
+  tiling.middle_tile = tiling.middle.extent;
+  run_tiling(nest, tiling, buffers, threads);
+}
+
+const char* accepts_everything(const Nest&) { return nullptr; }
+
+void run_strided(const Nest& nest, const Buffers& buffers, int threads) {
+  Tiling tiling = cpu::tile_nest(nest);
+  tiling.prefetch_rows = prefetch_rows(nest);
+  run_tiling(nest, tiling, buffers, threads);
+}
+
+// First that accepts wins.
+constexpr Kernel kGather[] = {
+    {"cpu.lookup", lookup_refusal, run_lookup},       {"cpu.rows_wide", wide_refusal, run_rows},
+    {"cpu.rows_narrow", narrow_refusal, run_rows},    {"cpu.columns", columns_refusal, run_columns},
+    {"cpu.strided", accepts_everything, run_strided},
+};
+
+bool all_in_range(const Nest& nest, const std::byte* indices, int limit) {
+  Fixed<IndexLoop> outer = nest.index_loops;
+  IndexLoop inner{1, 0};
+  if (!outer.empty()) {
+    inner = outer.back();
+    outer.pop_back();
+  }
+  int64_t runs = 1;
+  for (const IndexLoop& loop : outer) {
+    runs *= loop.extent;
+  }
+  if (runs == 0 || inner.extent == 0) {
+    return true;
+  }
+  constexpr int64_t kPiece = 16384;
+  const int64_t pieces = (inner.extent - 1) / kPiece + 1;
+  const int64_t bytes = runs * inner.extent * nest.coordinates.size() * nest.index_type.bytes();
+  std::atomic<bool> good{true};
+  cpu::parallel_ranges(
+      runs * pieces, cpu::worthwhile_threads(bytes, limit), [&](int64_t begin, int64_t end) {
+        for (int64_t at = begin; at < end && good.load(std::memory_order_relaxed); ++at) {
+          const int64_t first = at % pieces * kPiece;
+          int64_t run = at / pieces;
+          int64_t element = first * inner.stride;
+          for (int l = outer.size() - 1; l >= 0; --l) {
+            element += run % outer[l].extent * outer[l].stride;
+            run /= outer[l].extent;
+          }
+          if (!cpu::routines().check(nest, indices + element * nest.index_type.bytes(),
+                                     inner.stride, std::min(kPiece, inner.extent - first))) {
+            good.store(false, std::memory_order_relaxed);
+          }
+        }
+      });
+  return good.load();
+}
+
+}  // namespace
+
+const Backend* cpu_backend() {
+  static constexpr Backend kBackend{"cpu", kGather, all_in_range};
+  return &kBackend;
+}
+
+}  // namespace sheaf

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// The gather instructions of x86 (AVX2 and later). Slow on many processors: used only where a probe
+// (probe.h) has seen them win.
+#if defined(SHEAF_CPU_GATHER_INSTRUCTION_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SHEAF_CPU_GATHER_INSTRUCTION_INL
+#undef SHEAF_CPU_GATHER_INSTRUCTION_INL
+#else
+#define SHEAF_CPU_GATHER_INSTRUCTION_INL
+#endif
+
+#include <hwy/cache_control.h>
+
+#include <type_traits>
+
+#include "backends/cpu/routines.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sheaf::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+
+inline constexpr bool kHasGatherInstruction = true;
+
+// The offsets of one vector of rows: 64-bit as they are, or the low halves of two vectors.
+template <class D>
+HWY_INLINE hn::Vec<hn::RebindToSigned<D>> load_offsets(D d, const int64_t* offsets) {
+  const hn::RebindToSigned<D> di;
+  if constexpr (sizeof(hn::TFromD<D>) == 8) {
+    return hn::LoadU(di, offsets);
+  } else {
+    const hn::Repartition<int64_t, D> d64;
+    const auto low = hn::BitCast(di, hn::LoadU(d64, offsets));
+    const auto high = hn::BitCast(di, hn::LoadU(d64, offsets + hn::Lanes(d64)));
+    return hn::ConcatEven(di, high, low);
+  }
+}
+
+// Moves rows [begin, end) as far as whole vectors go; returns how many it moved.
+template <int kRowBytes>
+HWY_INLINE int64_t gather_by_instruction(const RowMove& rows, int64_t begin, int64_t end) {
+  using T = std::conditional_t<kRowBytes == 4, uint32_t, uint64_t>;
+  const hn::ScalableTag<T> d;
+  const auto n = static_cast<int64_t>(hn::Lanes(d));
+  const T* HWY_RESTRICT data = reinterpret_cast<const T*>(rows.data);
+  T* HWY_RESTRICT output = reinterpret_cast<T*>(rows.output);
+  int64_t i = begin;
+  // Streaming needs an aligned address; runs start so, the caller sees to that.
+  if (rows.stream) {
+    for (; i + n <= end; i += n) {
+      hn::Stream(hn::GatherOffset(d, data, load_offsets(d, rows.offsets + i)), d, output + i);
+    }
+  } else {
+    for (; i + n <= end; i += n) {
+      hn::StoreU(hn::GatherOffset(d, data, load_offsets(d, rows.offsets + i)), d, output + i);
+    }
+  }
+  return i - begin;
+}
+
+#else
+
+inline constexpr bool kHasGatherInstruction = false;
+
+template <int kRowBytes>
+HWY_INLINE int64_t gather_by_instruction(const RowMove&, int64_t, int64_t) {
+  return 0;
+}
+
+#endif
+
+}  // namespace sheaf::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

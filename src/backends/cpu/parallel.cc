@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "backends/cpu/parallel.h"
+
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+
+namespace sheaf::cpu {
+namespace {
+
+int default_threads() {
+  static const int threads = oneapi::tbb::info::default_concurrency();
+  return threads;
+}
+
+}  // namespace
+
+int worthwhile_threads(int64_t bytes, int limit) {
+  if (limit == 1 || bytes < 2 * kBytesWorthAThread) {
+    return 1;
+  }
+  const int most = limit > 0 ? std::min(limit, default_threads()) : default_threads();
+  return static_cast<int>(std::min<int64_t>(most, bytes / kBytesWorthAThread));
+}
+
+void run_on_threads(int64_t count, int threads, const std::function<void(int64_t, int64_t)>& work) {
+  // A few pieces a thread even out cores of different speed without scattering the writes.
+  const int64_t pieces = std::min<int64_t>(count, int64_t{threads} * 4);
+  const auto run_piece = [&](int64_t piece) {
+    // count / pieces each, the rest spread over the first ones: no product that could overflow.
+    const int64_t each = count / pieces;
+    const int64_t rest = count % pieces;
+    const int64_t begin = piece * each + std::min(piece, rest);
+    work(begin, begin + each + (piece < rest ? 1 : 0));
+  };
+  const auto run_all = [&] { oneapi::tbb::parallel_for(int64_t{0}, pieces, run_piece); };
+  if (threads == default_threads()) {
+    run_all();
+  } else {
+    oneapi::tbb::task_arena(threads).execute(run_all);  // holds TBB to the caller's limit
+  }
+}
+
+}  // namespace sheaf::cpu

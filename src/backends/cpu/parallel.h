@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// Ranges over threads. Each thread gets contiguous ranges, so that it writes contiguous memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+
+namespace sheaf::cpu {
+
+// Work below this many bytes is done by the caller: waking a thread costs more than moving them.
+inline constexpr int64_t kBytesWorthAThread = int64_t{256} << 10;
+
+// How many threads `bytes` of work are worth, at most `limit` (0: as many as the machine has).
+int worthwhile_threads(int64_t bytes, int limit);
+
+// Calls work(begin, end) over [0, count) from `threads` threads.
+void run_on_threads(int64_t count, int threads, const std::function<void(int64_t, int64_t)>& work);
+
+// The same, from the caller alone if one thread is enough: small calls never touch the pool.
+template <class Work>
+void parallel_ranges(int64_t count, int threads, const Work& work) {
+  static_assert(std::is_invocable_v<Work, int64_t, int64_t>);
+  if (threads <= 1 || count <= 1) {
+    work(int64_t{0}, count);
+  } else {
+    run_on_threads(count, threads, work);
+  }
+}
+
+}  // namespace sheaf::cpu

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// Index values into byte offsets, a block at a time. The rule is chosen outside the loops, so that
+// each loop is one expression the compiler turns into vectors.
+#if defined(SHEAF_CPU_RESOLVE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SHEAF_CPU_RESOLVE_INL
+#undef SHEAF_CPU_RESOLVE_INL
+#else
+#define SHEAF_CPU_RESOLVE_INL
+#endif
+
+#include "backends/cpu/routines.h"
+#include "plan/resolve.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sheaf::cpu::HWY_NAMESPACE {
+
+// offsets[i] += f(value i) · stride; the first coordinate also starts the sum, at i · data_step.
+// A run with stride 1 is its own loop: those become vectors.
+template <class Index, class F>
+HWY_INLINE void add_offsets(const IndexRun& run, const Coordinate& c, bool first,
+                            int64_t* HWY_RESTRICT offsets, F f) {
+  const std::byte* HWY_RESTRICT indices =
+      run.indices + c.offset * static_cast<int64_t>(sizeof(Index));
+  if (run.stride == 1 && first && run.data_step == 0) {
+    for (int64_t i = 0; i < run.count; ++i) {
+      offsets[i] = f(load_index<Index>(indices, i)) * c.stride;
+    }
+    return;
+  }
+  if (first) {
+    for (int64_t i = 0; i < run.count; ++i) {
+      offsets[i] = i * run.data_step;
+    }
+  }
+  if (run.stride == 1) {
+    for (int64_t i = 0; i < run.count; ++i) {
+      offsets[i] += f(load_index<Index>(indices, i)) * c.stride;
+    }
+  } else {
+    for (int64_t i = 0; i < run.count; ++i) {
+      offsets[i] += f(load_index<Index>(indices, i * run.stride)) * c.stride;
+    }
+  }
+}
+
+// The nearest entry, from-end values first. Also what `fail` uses: its indices have been checked,
+// and should another thread change them since, no address leaves data.
+template <class Index>
+HWY_INLINE void add_clamped(const Nest& nest, const IndexRun& run, const Coordinate& c, bool first,
+                            int64_t* HWY_RESTRICT offsets) {
+  const int64_t last = c.extent - 1;
+  const int64_t shift = nest.negative == Negative::kFromEnd ? c.extent : 0;
+  add_offsets<Index>(run, c, first, offsets, [=](Index value) HWY_ATTR {
+    int64_t at = widen(value);
+    at += at < 0 ? shift : 0;
+    at = at < 0 ? 0 : at;
+    return at > last ? last : at;
+  });
+}
+
+template <class Index>
+HWY_INLINE void add_trusted(const Nest& nest, const IndexRun& run, const Coordinate& c, bool first,
+                            int64_t* HWY_RESTRICT offsets) {
+  const int64_t shift = nest.negative == Negative::kFromEnd ? c.extent : 0;
+  add_offsets<Index>(run, c, first, offsets, [=](Index value) HWY_ATTR {
+    const int64_t at = widen(value);
+    return at + (at < 0 ? shift : 0);
+  });
+}
+
+template <class Index>
+void add_wrapped(const Nest& nest, const IndexRun& run, const Coordinate& c, bool first,
+                 int64_t* HWY_RESTRICT offsets) {
+  add_offsets<Index>(run, c, first, offsets, [&](Index value) HWY_ATTR {
+    return resolve(value, c.extent, nest.negative, OutOfRange::kWrap);
+  });
+}
+
+// Out of range in any component fills the row, whatever the others say.
+template <class Index>
+void add_or_fill(const Nest& nest, const IndexRun& run, const Coordinate& c, bool first,
+                 int64_t* offsets) {
+  const std::byte* indices = run.indices + c.offset * static_cast<int64_t>(sizeof(Index));
+  for (int64_t i = 0; i < run.count; ++i) {
+    const auto value = load_index<Index>(indices, i * run.stride);
+    const int64_t at = in_range_or_outside(value, c.extent, nest.negative);
+    const int64_t so_far = first ? i * run.data_step : offsets[i];
+    const bool fill = at == kOutside || so_far == kFillRow;
+    offsets[i] = fill ? kFillRow : so_far + at * c.stride;
+  }
+}
+
+template <class Index>
+void resolve_run(const Nest& nest, const IndexRun& run, int64_t* HWY_RESTRICT offsets) {
+  bool first = true;
+  for (const Coordinate& c : nest.coordinates) {
+    switch (nest.out_of_range) {
+      case OutOfRange::kFail:
+      case OutOfRange::kClamp: add_clamped<Index>(nest, run, c, first, offsets); break;
+      case OutOfRange::kFill: add_or_fill<Index>(nest, run, c, first, offsets); break;
+      case OutOfRange::kWrap: add_wrapped<Index>(nest, run, c, first, offsets); break;
+      case OutOfRange::kTrust: add_trusted<Index>(nest, run, c, first, offsets); break;
+    }
+    first = false;
+  }
+}
+
+void resolve_indices(const Nest& nest, const IndexRun& run, int64_t* offsets) {
+  if (nest.coordinates.empty()) {  // tuples of length 0: data alone moves
+    for (int64_t i = 0; i < run.count; ++i) {
+      offsets[i] = i * run.data_step;
+    }
+    return;
+  }
+  with_index_type(nest.index_type,
+                  [&](auto zero) { resolve_run<decltype(zero)>(nest, run, offsets); });
+}
+
+}  // namespace sheaf::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

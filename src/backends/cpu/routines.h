@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// The innermost work, compiled once for each instruction set. Everything above it is plain C++.
+//
+// A gather is done in two steps on blocks of at most kBlock points: index values become byte
+// offsets into data (all the rules are in that step), then rows are moved from those offsets (all
+// the speed is in that one). The offsets of a block fit in the first-level cache.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sheaf/plan.h"
+
+namespace sheaf::cpu {
+
+inline constexpr int64_t kBlock = 2048;
+
+// A run of points along the innermost loop.
+struct IndexRun {
+  const std::byte* indices;  // the first point's first component
+  int64_t stride;            // index elements from point to point
+  int64_t count;             // at most kBlock
+  int64_t data_step;         // bytes that data moves from point to point, besides the index
+};
+
+// Memory that is needed next, asked for bit by bit while rows are moved.
+struct Ahead {
+  const std::byte* begin;
+  int64_t bytes;  // 0: nothing
+};
+
+// Where rows go, and how they are best moved.
+struct RowMove {
+  const std::byte* data;
+  const int64_t* offsets;
+  int64_t count;
+  std::byte* output;
+  int64_t output_step;
+  int64_t row_bytes;
+  int64_t prefetch_rows;  // how far ahead of its use a row is asked for; 0: rows are in cache
+  Ahead next_indices, next_data;
+  bool stream;           // write around the cache; narrow rows: output is 64-byte aligned
+  bool hardware_gather;  // rows of 4 or 8 bytes, side by side, all offsets within 2^31
+};
+
+struct Routines {
+  // True if all components of `points` tuples are in range.
+  bool (*check)(const Nest& nest, const std::byte* indices, int64_t stride, int64_t points);
+  // offsets[i] = Σ_c rule(index) · stride + i · data_step, or kFillRow (under kFill only).
+  void (*resolve)(const Nest& nest, const IndexRun& run, int64_t* offsets);
+  // Copies `count` rows of row_bytes each; no offset is kFillRow.
+  void (*move)(const RowMove& rows);
+  // Whether `move` can use gather instructions at all.
+  bool has_gather_instruction;
+};
+
+inline constexpr int64_t kFillRow = INT64_MIN;  // an offset that stands for "fill this row"
+
+// The routines for the best instruction set of this machine.
+const Routines& routines();
+
+}  // namespace sheaf::cpu

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "backends/cpu/tiles.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace sheaf::cpu {
+namespace {
+
+constexpr Loop kOnce{.extent = 1, .data = 0, .index = 0, .output = 0};
+
+int64_t pieces(int64_t extent, int64_t tile) { return (extent - 1) / tile + 1; }
+
+// Where a tile begins: byte offsets of data and output, element offset of indices.
+struct Place {
+  int64_t data = 0, index = 0, output = 0;
+  void advance(const Loop& loop, int64_t by) {
+    data += by * loop.data;
+    index += by * loop.index;
+    output += by * loop.output;
+  }
+};
+
+// One run over tiles, with what does not change from tile to tile.
+class TileRunner {
+ public:
+  TileRunner(const Nest& nest, const Tiling& tiling, const Buffers& buffers)
+      : nest_(nest), tiling_(tiling), buffers_(buffers), routines_(routines()) {}
+
+  void run(int64_t tile) {
+    const int64_t inner_pieces = pieces(tiling_.inner.extent, tiling_.inner_tile);
+    const int64_t middle_pieces = pieces(tiling_.middle.extent, tiling_.middle_tile);
+    const int64_t inner = tile % inner_pieces * tiling_.inner_tile;
+    tile /= inner_pieces;
+    const int64_t middle = tile % middle_pieces * tiling_.middle_tile;
+    tile /= middle_pieces;
+    Place place;
+    for (int l = tiling_.outer.size() - 1; l >= 0; --l) {
+      place.advance(tiling_.outer[l], tile % tiling_.outer[l].extent);
+      tile /= tiling_.outer[l].extent;
+    }
+    place.advance(tiling_.middle, middle);
+    place.advance(tiling_.inner, inner);
+    run_blocks(place, std::min(tiling_.middle_tile, tiling_.middle.extent - middle),
+               std::min(tiling_.inner_tile, tiling_.inner.extent - inner));
+  }
+
+ private:
+  void run_blocks(const Place& place, int64_t rows, int64_t points) {
+    if (tiling_.same_indices) {
+      for (int64_t at = 0; at < points; at += kBlock) {
+        run_same_indices(place, rows, at, std::min(kBlock, points - at));
+      }
+      return;
+    }
+    Place first = place;
+    for (int64_t row = 0; row < rows; ++row, first.advance(tiling_.middle, 1)) {
+      for (int64_t at = 0; at < points; at += kBlock) {
+        run_own_indices(first, at, std::min(kBlock, points - at), points);
+      }
+    }
+  }
+
+  // One block of indices, resolved once, on `rows` steps of the middle loop.
+  void run_same_indices(Place place, int64_t rows, int64_t at, int64_t count) {
+    place.advance(tiling_.inner, at);
+    resolve(place, count);
+    // The first block brings the data in; the others find it in cache.
+    const int64_t bytes = at == 0 ? tiling_.next_data_bytes : 0;
+    for (int64_t row = 0; row < rows; ++row, place.advance(tiling_.middle, 1)) {
+      move(place, count, {}, {buffers_.data + place.data + tiling_.middle.data, bytes});
+    }
+  }
+
+  // One block of indices of one step of the middle loop, with its share of the next step's data.
+  void run_own_indices(Place place, int64_t at, int64_t count, int64_t points) {
+    const std::byte* next = buffers_.data + place.data + tiling_.middle.data;
+    const int64_t share = points <= kBlock ? tiling_.next_data_bytes
+                                           : tiling_.next_data_bytes / pieces(points, kBlock);
+    place.advance(tiling_.inner, at);
+    resolve(place, count);
+    Place following = place;
+    following.advance(tiling_.inner, count);
+    const int64_t index_bytes = tiling_.inner.index == nest_.coordinates.size()
+                                    ? count * tiling_.inner.index * nest_.index_type.bytes()
+                                    : 0;
+    move(place, count, {index_at(following), index_bytes}, {next + at / kBlock * share, share});
+  }
+
+  const std::byte* index_at(const Place& place) const {
+    return buffers_.indices + place.index * nest_.index_type.bytes();
+  }
+
+  void resolve(const Place& place, int64_t count) {
+    routines_.resolve(nest_, {index_at(place), tiling_.inner.index, count, tiling_.inner.data},
+                      offsets_);
+  }
+
+  void move(const Place& place, int64_t count, const Ahead& next_indices, const Ahead& next_data) {
+    const RowMove rows{.data = buffers_.data + place.data,
+                       .offsets = offsets_,
+                       .count = count,
+                       .output = buffers_.output + place.output,
+                       .output_step = tiling_.inner.output,
+                       .row_bytes = nest_.row_bytes,
+                       .prefetch_rows = tiling_.prefetch_rows,
+                       .next_indices = next_indices,
+                       .next_data = next_data,
+                       .stream = tiling_.stream,
+                       .hardware_gather = tiling_.hardware_gather};
+    if (nest_.out_of_range == OutOfRange::kFill) {
+      move_or_fill(rows);
+    } else {
+      routines_.move(rows);
+    }
+  }
+
+  // Runs of rows to move and runs of rows to fill, in turn.
+  void move_or_fill(RowMove rows) {
+    const int64_t* const end = rows.offsets + rows.count;
+    while (rows.offsets != end) {
+      const bool fill = *rows.offsets == kFillRow;
+      const int64_t* const other = std::find_if(
+          rows.offsets, end, [&](int64_t offset) { return (offset == kFillRow) != fill; });
+      rows.count = other - rows.offsets;
+      if (fill) {
+        for (int64_t i = 0; i < rows.count; ++i) {
+          fill_row(rows.output + i * rows.output_step);
+        }
+      } else {
+        routines_.move(rows);
+        rows.next_indices.bytes = rows.next_data.bytes = 0;  // asked for by the first run
+      }
+      rows.output += rows.count * rows.output_step;
+      rows.offsets = other;
+    }
+  }
+
+  void fill_row(std::byte* output) const {
+    for (int64_t at = 0; at < nest_.row_bytes; at += nest_.element_bytes) {
+      std::memcpy(output + at, nest_.fill_value, static_cast<size_t>(nest_.element_bytes));
+    }
+  }
+
+  const Nest& nest_;
+  const Tiling& tiling_;
+  const Buffers& buffers_;
+  const Routines& routines_;
+  alignas(64) int64_t offsets_[kBlock];
+};
+
+}  // namespace
+
+int64_t Tiling::tiles() const {
+  int64_t count = pieces(middle.extent, middle_tile) * pieces(inner.extent, inner_tile);
+  for (const Loop& loop : outer) {
+    count *= loop.extent;
+  }
+  return count;
+}
+
+Tiling tile_nest(const Nest& nest) {
+  Tiling tiling{};
+  tiling.outer = nest.loops;
+  for (Loop* loop : {&tiling.inner, &tiling.middle}) {
+    *loop = kOnce;
+    if (!tiling.outer.empty()) {
+      *loop = tiling.outer.back();
+      tiling.outer.pop_back();
+    }
+  }
+  tiling.middle_tile = 1;
+  tiling.inner_tile = std::max<int64_t>(1, std::min(tiling.inner.extent, 4 * kBlock));
+  return tiling;
+}
+
+int64_t reach_of_indices(const Nest& nest) {
+  int64_t bytes = nest.row_bytes;
+  for (const Coordinate& c : nest.coordinates) {
+    bytes += (c.extent - 1) * std::abs(c.stride);
+  }
+  return bytes;
+}
+
+void run_tiles(const Nest& nest, const Tiling& tiling, const Buffers& buffers, int64_t begin,
+               int64_t end) {
+  TileRunner runner(nest, tiling, buffers);
+  for (int64_t tile = begin; tile < end; ++tile) {
+    runner.run(tile);
+  }
+}
+
+}  // namespace sheaf::cpu

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// How a nest is cut into tiles: the two innermost loops by ranges, the others point by point. A
+// kernel family is a choice of tile; what happens inside one is the same for all.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/backend.h"
+#include "backends/cpu/routines.h"
+
+namespace sheaf::cpu {
+
+struct Tiling {
+  Fixed<Loop> outer;
+  Loop middle, inner;
+  int64_t middle_tile, inner_tile;  // extents of one tile
+  bool same_indices;                // the middle loop does not move the indices: resolve them once
+  int64_t prefetch_rows;            // as in RowMove
+  int64_t next_data_bytes;          // read by the middle loop's next step; 0: not worth asking for
+  bool stream, hardware_gather;
+
+  int64_t tiles() const;
+};
+
+// The whole nest as one row of tiles: inner_tile points of the innermost loop each.
+Tiling tile_nest(const Nest& nest);
+
+// The bytes of data that one setting of the loops outside the middle one can touch.
+int64_t reach_of_indices(const Nest& nest);
+
+// Moves tiles [begin, end).
+void run_tiles(const Nest& nest, const Tiling& tiling, const Buffers& buffers, int64_t begin,
+               int64_t end);
+
+}  // namespace sheaf::cpu

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// BNNS descriptors, read: layouts into logical sizes and strides, types into ours. docs/bnns.md has
+// the table of layouts.
+#pragma once
+
+#include <string>
+
+#include "sheaf/bnns.h"
+#include "sheaf/tensor.h"
+
+namespace sheaf::bnns {
+
+// One call, as it came: what a refusal shows.
+struct Call {
+  const char* name;
+  const BNNSNDArrayDescriptor* input;
+  const BNNSNDArrayDescriptor* indices;
+  const BNNSNDArrayDescriptor* output;
+};
+
+// Throws kInvalidArgument with four lines; the third is the descriptors.
+[[noreturn]] void refuse(const Call& call, const std::string& what, const std::string& detail,
+                         const std::string& next);
+
+struct Tensors {
+  Tensor input, indices, output;
+};
+
+// The three tensors in logical order. Refuses null descriptors, layouts and types that have no
+// plain elements, sizes and strides that do not fit, and strides that decrease.
+Tensors read_tensors(const Call& call);
+
+}  // namespace sheaf::bnns

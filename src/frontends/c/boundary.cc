@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "frontends/c/boundary.h"
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "sheaf/error.h"
+
+namespace sheaf {
+namespace {
+
+constexpr const char* kOutOfMemory =
+    "sheaf: out of memory\n"
+    "  the call could not allocate what it needs to run, or the text of its error\n"
+    "  for the same reason no shapes are shown\n"
+    "  try: freeing memory, then the same call again";
+
+struct LastError {
+  std::string storage;
+  const char* text = "";
+};
+
+LastError& last_error() {
+  thread_local LastError error;
+  return error;
+}
+
+void keep(const char* text) noexcept {
+  LastError& error = last_error();
+  try {
+    error.storage = text;
+    error.text = error.storage.c_str();
+  } catch (...) {
+    error.text = kOutOfMemory;
+  }
+}
+
+sheaf_status status_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument: return SHEAF_INVALID_ARGUMENT;
+    case ErrorCode::kIndexOutOfRange: return SHEAF_INDEX_OUT_OF_RANGE;
+    case ErrorCode::kUnsupported: return SHEAF_UNSUPPORTED;
+    case ErrorCode::kOutOfMemory: return SHEAF_OUT_OF_MEMORY;
+  }
+  return SHEAF_INTERNAL_ERROR;
+}
+
+}  // namespace
+
+sheaf_status report_exception() noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    keep(error.what());
+    return status_of(error.code());
+  } catch (const std::bad_alloc&) {
+    last_error().text = kOutOfMemory;  // a copy would have to be allocated
+    return SHEAF_OUT_OF_MEMORY;
+  } catch (const std::exception& error) {
+    keep(error.what());
+  } catch (...) {
+    keep("sheaf: an exception of unknown type");
+  }
+  return SHEAF_INTERNAL_ERROR;
+}
+
+}  // namespace sheaf
+
+const char* sheaf_last_error(void) { return sheaf::last_error().text; }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// From C tensors and options to a Request.
+#pragma once
+
+#include "plan/request.h"
+#include "sheaf/c.h"
+
+namespace sheaf {
+
+// The tensors of one call. A plan can be made without an output.
+struct CTensors {
+  const DLTensor* data;
+  const DLTensor* indices;
+  const DLTensor* output;
+  bool output_required;
+};
+
+// What they and the options ask for, and where the tensors' memory is.
+struct CCall {
+  Request request;
+  const void* data = nullptr;
+  const void* indices = nullptr;
+  void* output = nullptr;
+};
+
+CCall read_call(const CTensors& tensors, const sheaf_gather_options& options);
+CCall read_call(const CTensors& tensors, const sheaf_gather_elements_options& options);
+CCall read_call(const CTensors& tensors, const sheaf_gather_nd_options& options);
+CCall read_call(const CTensors& tensors, const sheaf_xla_gather_options& options);
+
+}  // namespace sheaf

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+//
+// The objects behind IDMLDevice, IDMLOperator and IDMLCompiledOperator.
+#include <atomic>
+#include <charconv>
+#include <iterator>
+#include <memory>
+#include <string_view>
+
+#include "frontends/directml/dispatch.h"
+#include "frontends/directml/feature_levels.h"
+#include "frontends/directml/feature_query.h"
+#include "frontends/directml/gather_request.h"
+#include "frontends/directml/operator_desc.h"
+#include "frontends/directml/result.h"
+#include "plan/refuse.h"
+#include "sheaf/directml.h"
+#include "support/text.h"
+
+namespace sheaf::dml {
+namespace detail {
+
+template <class Interface, class Derived>
+class Counted : public Interface {
+ public:
+  UINT AddRef() noexcept final { return count_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  UINT Release() noexcept final {
+    const UINT left = count_.fetch_sub(1, std::memory_order_acq_rel) - 1;
+    if (left == 0) {
+      delete static_cast<Derived*>(this);
+    }
+    return left;
+  }
+
+ private:
+  friend Derived;
+  Counted() = default;
+  ~Counted() = default;
+  std::atomic<UINT> count_{1};
+};
+
+namespace {
+
+// Children keep their device: as long as they live, its address tells whose they are.
+class Operator final : public Counted<IDMLOperator, Operator> {
+ public:
+  Operator(IDMLDevice* device, std::shared_ptr<const Gather> gather)
+      : device_(device), gather_(std::move(gather)) {}
+
+  const ComPtr<IDMLDevice>& device() const { return device_; }
+  const std::shared_ptr<const Gather>& gather() const { return gather_; }
+
+ private:
+  ComPtr<IDMLDevice> device_;
+  std::shared_ptr<const Gather> gather_;
+};
+
+class CompiledOperator final : public Counted<IDMLCompiledOperator, CompiledOperator> {
+ public:
+  explicit CompiledOperator(const Operator& op) : device_(op.device()), gather_(op.gather()) {}
+
+  DML_BINDING_PROPERTIES GetBindingProperties() const noexcept override {
+    return {0, 0, gather_->persistent_bytes()};
+  }
+  const Plan& GetPlan() const noexcept override { return gather_->plan(); }
+
+  const ComPtr<IDMLDevice>& device() const { return device_; }
+  const std::shared_ptr<const Gather>& gather() const { return gather_; }
+
+ private:
+  ComPtr<IDMLDevice> device_;
+  std::shared_ptr<const Gather> gather_;
+};
+
+// Nobody but this file can derive from the interfaces, so the cast is safe.
+template <class Object, class Interface>
+const Object& own(const IDMLDevice* device, const char* call, const Interface* op) {
+  const auto* object = static_cast<const Object*>(op);
+  if (object == nullptr) {
+    refuse({.who = call,
+            .what = "null pointer",
+            .detail = "the operator is null",
+            .given = "no operator",
+            .next = "an operator of this device"});
+  }
+  if (object->device().Get() != device) {
+    refuse({.who = call,
+            .what = "operator of another device",
+            .detail = "the operator was created by another device",
+            .given = describe(object->gather()->plan().request()),
+            .next = "an operator of this device"});
+  }
+  return *object;
+}
+
+template <class Interface>
+void clear(Interface** out) {
+  if (out != nullptr) {
+    *out = nullptr;
+  }
+}
+
+// Hands over what `make` returns, if there is somebody to take it.
+template <class Interface, class Make>
+HRESULT give(Interface** out, Make make) {
+  if (out == nullptr) {
+    return S_FALSE;
+  }
+  *out = make();
+  return S_OK;
+}
+
+constexpr DML_EXECUTION_FLAGS kExecutionFlags =
+    DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION | DML_EXECUTION_FLAG_DISABLE_META_COMMANDS |
+    DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE;
+
+class Device final : public Counted<IDMLDevice, Device> {
+ public:
+  explicit Device(DML_FEATURE_LEVEL level) : level_(level) {}
+
+  HRESULT CheckFeatureSupport(DML_FEATURE feature, UINT query_size, const void* query,
+                              UINT support_size, void* support) noexcept override {
+    return guarded([&] {
+      answer(level_, {feature, query_size, query, support_size, support});
+      return S_OK;
+    });
+  }
+
+  HRESULT CreateOperator(const DML_OPERATOR_DESC* desc, IDMLOperator** op) noexcept override {
+    clear(op);
+    return guarded([&] {
+      const OperatorDesc read = read_operator(desc, level_);
+      const Tensors tensors = read_tensors(read);
+      auto gather = std::make_shared<const Gather>(make_plan(make_request(read, tensors)), tensors);
+      return give(op, [&] { return new Operator(this, std::move(gather)); });
+    });
+  }
+
+  HRESULT CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags,
+                          IDMLCompiledOperator** compiled) noexcept override {
+    clear(compiled);
+    return guarded([&] {
+      const auto& created = own<Operator>(this, "CompileOperator", op);
+      if ((flags & ~kExecutionFlags) != 0) {
+        refuse(created.gather()->plan().request(), "unknown execution flags",
+               cat("flags = ", int32_t{flags}), "DML_EXECUTION_FLAG_NONE (0)");
+      }
+      return give(compiled, [&] { return new CompiledOperator(created); });
+    });
+  }
+
+  HRESULT InitializeOperator(IDMLCompiledOperator* op, const Bindings& bindings) noexcept override {
+    return guarded([&] {
+      own<CompiledOperator>(this, "InitializeOperator", op).gather()->initialize(bindings);
+      return S_OK;
+    });
+  }
+
+  HRESULT Dispatch(IDMLCompiledOperator* op, const Bindings& bindings) noexcept override {
+    return guarded([&] {
+      own<CompiledOperator>(this, "Dispatch", op).gather()->dispatch(bindings);
+      return S_OK;
+    });
+  }
+
+ private:
+  DML_FEATURE_LEVEL level_;
+};
+
+std::string hex(int32_t value) {
+  char digits[8];
+  const auto written = std::to_chars(digits, std::end(digits), static_cast<uint32_t>(value), 16);
+  return cat("0x", std::string_view(digits, written.ptr));
+}
+
+void check_device_arguments(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL level) {
+  const std::string given = cat("flags ", int32_t{flags}, "   feature level ", hex(level));
+  if ((flags & ~DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
+    refuse({.who = "DMLCreateDevice",
+            .what = "unknown flags",
+            .detail = cat("flags = ", int32_t{flags}),
+            .given = given,
+            .next = "DML_CREATE_DEVICE_FLAG_NONE (0) or DML_CREATE_DEVICE_FLAG_DEBUG (1)"});
+  }
+  if (!is_feature_level(level)) {
+    refuse({.who = "DMLCreateDevice",
+            .what = "feature level not supported",
+            .detail = cat(hex(level), " is not the value of a level up to ",
+                          level_name(kHighestLevel)),
+            .given = given,
+            .next = level_name(kHighestLevel),
+            .code = ErrorCode::kUnsupported});
+  }
+}
+
+}  // namespace
+}  // namespace detail
+
+HRESULT directml::DMLCreateDevice(DML_CREATE_DEVICE_FLAGS flags, IDMLDevice** device) noexcept {
+  return DMLCreateDevice1(flags, detail::kHighestLevel, device);
+}
+
+HRESULT directml::DMLCreateDevice1(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL feature_level,
+                                   IDMLDevice** device) noexcept {
+  detail::clear(device);
+  return detail::guarded([&] {
+    detail::check_device_arguments(flags, feature_level);
+    return detail::give(device, [&] { return new detail::Device(feature_level); });
+  });
+}
+
+}  // namespace sheaf::dml

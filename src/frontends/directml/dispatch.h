@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// A compiled gather: what CreateOperator decided, and what it does with bindings.
+#pragma once
+
+#include "frontends/directml/tensor_desc.h"
+#include "sheaf/directml.h"
+#include "sheaf/plan.h"
+
+namespace sheaf::dml::detail {
+
+// What a tensor asks of its binding.
+struct BoundTensor {
+  explicit BoundTensor(const TensorDesc& tensor)
+      : name(tensor.name),
+        total_bytes(tensor.total_bytes),
+        required_bytes(tensor.required_bytes),
+        alignment(tensor.alignment),
+        owned(tensor.owned) {}
+
+  const char* name;
+  UINT64 total_bytes, required_bytes, alignment;
+  bool owned;
+  UINT64 persistent_offset = 0;  // where an owned tensor lies in the persistent resource
+};
+
+class Gather {
+ public:
+  Gather(const Plan& plan, const Tensors& tensors);
+
+  const Plan& plan() const { return plan_; }
+  UINT64 persistent_bytes() const { return persistent_bytes_; }
+
+  // Copies the owned inputs into the persistent resource.
+  void initialize(const Bindings& bindings) const;
+
+  // Checks the bindings, then runs the plan.
+  void dispatch(const Bindings& bindings) const;
+
+ private:
+  const DML_BINDING_DESC* input_bindings(const Bindings& bindings) const;
+  std::byte* persistent_memory(const Bindings& bindings, bool written) const;
+
+  Plan plan_;
+  BoundTensor inputs_[2];  // InputTensor, IndicesTensor
+  BoundTensor output_;
+  UINT64 persistent_bytes_ = 0;
+};
+
+}  // namespace sheaf::dml::detail

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "frontends/directml/feature_levels.h"
+
+#include <algorithm>
+
+#include "support/text.h"
+
+namespace sheaf::dml::detail {
+namespace {
+
+struct TypeInfo {
+  DML_TENSOR_DATA_TYPE type;
+  const char* name;
+  int bits;
+  DType dtype;  // not read for 4-bit types: no gather takes them
+};
+
+constexpr TypeInfo kTypes[] = {
+    {DML_TENSOR_DATA_TYPE_FLOAT32, "FLOAT32", 32, f32},
+    {DML_TENSOR_DATA_TYPE_FLOAT16, "FLOAT16", 16, f16},
+    {DML_TENSOR_DATA_TYPE_UINT32, "UINT32", 32, u32},
+    {DML_TENSOR_DATA_TYPE_UINT16, "UINT16", 16, u16},
+    {DML_TENSOR_DATA_TYPE_UINT8, "UINT8", 8, u8},
+    {DML_TENSOR_DATA_TYPE_INT32, "INT32", 32, i32},
+    {DML_TENSOR_DATA_TYPE_INT16, "INT16", 16, i16},
+    {DML_TENSOR_DATA_TYPE_INT8, "INT8", 8, i8},
+    {DML_TENSOR_DATA_TYPE_FLOAT64, "FLOAT64", 64, f64},
+    {DML_TENSOR_DATA_TYPE_UINT64, "UINT64", 64, u64},
+    {DML_TENSOR_DATA_TYPE_INT64, "INT64", 64, i64},
+    {DML_TENSOR_DATA_TYPE_UINT4, "UINT4", 4, u8},
+    {DML_TENSOR_DATA_TYPE_INT4, "INT4", 4, i8},
+};
+
+const TypeInfo* find_type(DML_TENSOR_DATA_TYPE type) {
+  const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                   [&](const TypeInfo& info) { return info.type == type; });
+  return found == std::end(kTypes) ? nullptr : found;
+}
+
+constexpr TypeSet kFloats{DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_DATA_TYPE_FLOAT16};
+constexpr TypeSet kUpTo32Bits =
+    kFloats | TypeSet{DML_TENSOR_DATA_TYPE_INT32,  DML_TENSOR_DATA_TYPE_INT16,
+                      DML_TENSOR_DATA_TYPE_INT8,   DML_TENSOR_DATA_TYPE_UINT32,
+                      DML_TENSOR_DATA_TYPE_UINT16, DML_TENSOR_DATA_TYPE_UINT8};
+constexpr TypeSet kUpTo64Bits =
+    kUpTo32Bits |
+    TypeSet{DML_TENSOR_DATA_TYPE_FLOAT64, DML_TENSOR_DATA_TYPE_INT64, DML_TENSOR_DATA_TYPE_UINT64};
+constexpr TypeSet kUint32{DML_TENSOR_DATA_TYPE_UINT32};
+constexpr TypeSet kIndex{DML_TENSOR_DATA_TYPE_INT64, DML_TENSOR_DATA_TYPE_INT32,
+                         DML_TENSOR_DATA_TYPE_UINT64, DML_TENSOR_DATA_TYPE_UINT32};
+
+// One table for all: an operator that came later has the rows from its own level on. The levels
+// after 4_1 change nothing.
+constexpr TensorSupport kSupport[] = {
+    {DML_FEATURE_LEVEL_4_1, 1, DML_TENSOR_DIMENSION_COUNT_MAX1, kUpTo64Bits, kIndex},
+    {DML_FEATURE_LEVEL_3_0, 1, DML_TENSOR_DIMENSION_COUNT_MAX1, kUpTo32Bits, kIndex},
+    {DML_FEATURE_LEVEL_2_1, 4, 4, kUpTo32Bits, kUint32},
+    {DML_FEATURE_LEVEL_1_0, 4, 4, kFloats, kUint32},
+};
+constexpr std::span kRows(kSupport);
+
+constexpr OperatorInfo kOperators[] = {
+    {DML_OPERATOR_GATHER, "DML_OPERATOR_GATHER", Op::kGather, kRows.first<4>()},
+    {DML_OPERATOR_GATHER_ELEMENTS, "DML_OPERATOR_GATHER_ELEMENTS", Op::kGatherElements,
+     kRows.first<3>()},
+    {DML_OPERATOR_GATHER_ND, "DML_OPERATOR_GATHER_ND", Op::kGatherNd, kRows.first<3>()},
+    {DML_OPERATOR_GATHER_ND1, "DML_OPERATOR_GATHER_ND1", Op::kGatherNd, kRows.first<2>()},
+};
+
+constexpr DML_FEATURE_LEVEL kLevels[] = {
+    DML_FEATURE_LEVEL_1_0, DML_FEATURE_LEVEL_2_0, DML_FEATURE_LEVEL_2_1, DML_FEATURE_LEVEL_3_0,
+    DML_FEATURE_LEVEL_3_1, DML_FEATURE_LEVEL_4_0, DML_FEATURE_LEVEL_4_1, DML_FEATURE_LEVEL_5_0,
+    DML_FEATURE_LEVEL_5_1, DML_FEATURE_LEVEL_5_2, DML_FEATURE_LEVEL_6_0, DML_FEATURE_LEVEL_6_1,
+    DML_FEATURE_LEVEL_6_2, DML_FEATURE_LEVEL_6_3, DML_FEATURE_LEVEL_6_4};
+
+}  // namespace
+
+bool is_feature_level(DML_FEATURE_LEVEL level) {
+  return std::find(std::begin(kLevels), std::end(kLevels), level) != std::end(kLevels);
+}
+
+std::string level_name(DML_FEATURE_LEVEL level) {
+  return cat("DML_FEATURE_LEVEL_", level >> 12, "_", level >> 8 & 0xF);
+}
+
+const OperatorInfo* find_operator(DML_OPERATOR_TYPE type) {
+  const auto* found = std::find_if(std::begin(kOperators), std::end(kOperators),
+                                   [&](const OperatorInfo& info) { return info.type == type; });
+  return found == std::end(kOperators) ? nullptr : found;
+}
+
+const TensorSupport* support_at(const OperatorInfo& info, DML_FEATURE_LEVEL level) {
+  for (const TensorSupport& support : info.support) {
+    if (support.since <= level) {
+      return &support;
+    }
+  }
+  return nullptr;
+}
+
+bool is_type_supported(DML_TENSOR_DATA_TYPE type, DML_FEATURE_LEVEL level) {
+  return std::any_of(std::begin(kOperators), std::end(kOperators), [&](const OperatorInfo& info) {
+    const TensorSupport* support = support_at(info, level);
+    return support != nullptr && (support->data | support->indices).contains(type);
+  });
+}
+
+std::string type_name(DML_TENSOR_DATA_TYPE type) {
+  const TypeInfo* info = find_type(type);
+  return info == nullptr ? cat("DataType ", int32_t{type}) : info->name;
+}
+
+std::string names_of(const TypeSet& types) {
+  std::string names;
+  for (const TypeInfo& info : kTypes) {
+    if (types.contains(info.type)) {
+      names += cat(names.empty() ? "" : ", ", info.name);
+    }
+  }
+  return names;
+}
+
+int bits_of(DML_TENSOR_DATA_TYPE type) {
+  const TypeInfo* info = find_type(type);
+  return info == nullptr ? 0 : info->bits;
+}
+
+DType element_type(DML_TENSOR_DATA_TYPE type) { return find_type(type)->dtype; }
+
+}  // namespace sheaf::dml::detail

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "frontends/directml/operator_desc.h"
+
+#include "frontends/directml/result.h"
+#include "support/text.h"
+
+namespace sheaf::dml::detail {
+namespace {
+
+// For errors: whatever can be said about a tensor that may be wrong in every way.
+std::string describe(const DML_TENSOR_DESC* tensor) {
+  if (tensor == nullptr || tensor->Desc == nullptr) {
+    return "null";
+  }
+  if (tensor->Type != DML_TENSOR_TYPE_BUFFER) {
+    return cat("of Type ", int32_t{tensor->Type});
+  }
+  const auto& buffer = *static_cast<const DML_BUFFER_TENSOR_DESC*>(tensor->Desc);
+  const std::string type = type_name(buffer.DataType);
+  if (buffer.Sizes == nullptr || buffer.DimensionCount > DML_TENSOR_DIMENSION_COUNT_MAX1) {
+    return cat(type, " of ", buffer.DimensionCount, " dimensions");
+  }
+  Dims sizes, strides;
+  for (UINT d = 0; d < buffer.DimensionCount; ++d) {
+    sizes.push_back(buffer.Sizes[d]);
+    if (buffer.Strides != nullptr) {
+      strides.push_back(buffer.Strides[d]);
+    }
+  }
+  return cat(type, " ", braced(sizes), strides.empty() ? "" : " strides " + braced(strides));
+}
+
+std::string describe(const OperatorDesc& op) {
+  const std::string tensors = cat("InputTensor ", describe(op.input), "   IndicesTensor ",
+                                  describe(op.indices), "   OutputTensor ", describe(op.output));
+  switch (op.info->type) {
+    case DML_OPERATOR_GATHER:
+      return cat(tensors, "   Axis ", op.axis, "   IndexDimensions ", op.index_dimensions);
+    case DML_OPERATOR_GATHER_ELEMENTS: return cat(tensors, "   Axis ", op.axis);
+    default: break;
+  }
+  const std::string counts = cat("   InputDimensionCount ", op.input_dimension_count,
+                                 "   IndicesDimensionCount ", op.indices_dimension_count);
+  return cat(tensors, counts,
+             op.info->type == DML_OPERATOR_GATHER_ND1
+                 ? cat("   BatchDimensionCount ", op.batch_dimension_count)
+                 : "");
+}
+
+template <class Desc>
+OperatorDesc with_tensors(const Desc& desc) {
+  OperatorDesc op;
+  op.input = desc.InputTensor;
+  op.indices = desc.IndicesTensor;
+  op.output = desc.OutputTensor;
+  return op;
+}
+
+OperatorDesc read(const DML_GATHER_OPERATOR_DESC& desc) {
+  OperatorDesc op = with_tensors(desc);
+  op.axis = desc.Axis;
+  op.index_dimensions = desc.IndexDimensions;
+  return op;
+}
+
+OperatorDesc read(const DML_GATHER_ELEMENTS_OPERATOR_DESC& desc) {
+  OperatorDesc op = with_tensors(desc);
+  op.axis = desc.Axis;
+  return op;
+}
+
+template <class Desc>
+OperatorDesc read_nd(const Desc& desc) {
+  OperatorDesc op = with_tensors(desc);
+  op.input_dimension_count = desc.InputDimensionCount;
+  op.indices_dimension_count = desc.IndicesDimensionCount;
+  return op;
+}
+
+OperatorDesc read(const DML_GATHER_ND1_OPERATOR_DESC& desc) {
+  OperatorDesc op = read_nd(desc);
+  op.batch_dimension_count = desc.BatchDimensionCount;
+  return op;
+}
+
+OperatorDesc read_gather(DML_OPERATOR_TYPE type, const void* desc) {
+  switch (type) {
+    case DML_OPERATOR_GATHER: return read(*static_cast<const DML_GATHER_OPERATOR_DESC*>(desc));
+    case DML_OPERATOR_GATHER_ELEMENTS:
+      return read(*static_cast<const DML_GATHER_ELEMENTS_OPERATOR_DESC*>(desc));
+    case DML_OPERATOR_GATHER_ND:
+      return read_nd(*static_cast<const DML_GATHER_ND_OPERATOR_DESC*>(desc));
+    default: return read(*static_cast<const DML_GATHER_ND1_OPERATOR_DESC*>(desc));
+  }
+}
+
+[[noreturn]] void refuse_creation(const std::string& what, const std::string& detail,
+                                  DML_FEATURE_LEVEL level, const std::string& next) {
+  refuse({.who = "CreateOperator",
+          .what = what,
+          .detail = detail,
+          .given = cat("device of ", level_name(level)),
+          .next = next});
+}
+
+}  // namespace
+
+OperatorDesc read_operator(const DML_OPERATOR_DESC* desc, DML_FEATURE_LEVEL level) {
+  if (desc == nullptr) {
+    refuse_creation("null pointer", "the DML_OPERATOR_DESC is null", level, "pass a descriptor");
+  }
+  const OperatorInfo* info = find_operator(desc->Type);
+  if (info == nullptr) {
+    refuse_creation("no such operator", cat("Type = ", int32_t{desc->Type}, " is no gather"), level,
+                    "DML_OPERATOR_GATHER, GATHER_ELEMENTS, GATHER_ND or GATHER_ND1");
+  }
+  const TensorSupport* support = support_at(*info, level);
+  if (support == nullptr) {
+    refuse_creation("feature level too low",
+                    cat(info->name, " needs ", level_name(info->support.back().since)), level,
+                    "a device of a higher level");
+  }
+  if (desc->Desc == nullptr) {
+    refuse_creation("null pointer", cat("the Desc of ", info->name, " is null"), level,
+                    "pass the operator's own descriptor");
+  }
+  OperatorDesc op = read_gather(desc->Type, desc->Desc);
+  op.info = info;
+  op.support = support;
+  op.level = level;
+  return op;
+}
+
+std::string braced(const Dims& dims) {
+  std::string text = bracketed(dims);
+  text.front() = '{';
+  text.back() = '}';
+  return text;
+}
+
+void refuse(const OperatorDesc& op, const std::string& what, const std::string& detail,
+            const std::string& next) {
+  refuse(
+      {.who = op.info->name, .what = what, .detail = detail, .given = describe(op), .next = next});
+}
+
+}  // namespace sheaf::dml::detail

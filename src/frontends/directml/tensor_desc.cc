@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "frontends/directml/tensor_desc.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "sheaf/directml.h"
+#include "support/text.h"
+
+namespace sheaf::dml::detail {
+namespace {
+
+constexpr int64_t kMaxElements = (int64_t{1} << 32) - 1;
+
+// A tensor on its way in: which it is, and what it may be.
+struct Candidate {
+  const OperatorDesc& op;
+  const char* name;
+  const DML_TENSOR_DESC* desc;
+  const TypeSet& types;
+  bool is_output;
+};
+
+[[noreturn]] void refuse(const Candidate& c, const std::string& what, const std::string& detail,
+                         const std::string& next) {
+  refuse(c.op, what, cat(c.name, detail), next);
+}
+
+const DML_BUFFER_TENSOR_DESC& buffer_desc(const Candidate& c) {
+  if (c.desc == nullptr || (c.desc->Type == DML_TENSOR_TYPE_BUFFER && c.desc->Desc == nullptr)) {
+    refuse(c, "null pointer", c.desc == nullptr ? " is null" : ".Desc is null",
+           "describe all three tensors; none is optional");
+  }
+  if (c.desc->Type != DML_TENSOR_TYPE_BUFFER) {
+    refuse(c, "not a buffer tensor", cat(".Type = ", int32_t{c.desc->Type}),
+           "DML_TENSOR_TYPE_BUFFER (1)");
+  }
+  return *static_cast<const DML_BUFFER_TENSOR_DESC*>(c.desc->Desc);
+}
+
+void check_type(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
+  if (!c.types.contains(buffer.DataType)) {
+    refuse(c, "type not supported",
+           cat(" is ", type_name(buffer.DataType), ", but ", level_name(c.op.level), " takes ",
+               names_of(c.types)),
+           "another type, or a device of a higher level");
+  }
+}
+
+void check_flags(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
+  if ((buffer.Flags & ~DML_TENSOR_FLAG_OWNED_BY_DML) != 0) {
+    refuse(c, "unknown flags", cat(".Flags = ", int32_t{buffer.Flags}),
+           "DML_TENSOR_FLAG_NONE (0) or DML_TENSOR_FLAG_OWNED_BY_DML (1)");
+  }
+  if (c.is_output && buffer.Flags != DML_TENSOR_FLAG_NONE) {
+    refuse(c, "output owned by DML", ".Flags has DML_TENSOR_FLAG_OWNED_BY_DML, which is for inputs",
+           "DML_TENSOR_FLAG_NONE");
+  }
+}
+
+void check_dimension_count(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
+  const TensorSupport& support = *c.op.support;
+  if (buffer.DimensionCount < support.min_dimensions ||
+      buffer.DimensionCount > support.max_dimensions) {
+    const bool one = support.min_dimensions == support.max_dimensions;
+    refuse(c, "dimension count not supported",
+           cat(".DimensionCount = ", buffer.DimensionCount, ", but ", level_name(c.op.level),
+               " takes ", one ? "" : cat(support.min_dimensions, " to "), support.max_dimensions),
+           "leading dimensions of size 1, or none of them; a scalar has Sizes {1}");
+  }
+}
+
+Dims read_sizes(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
+  if (buffer.Sizes == nullptr) {
+    refuse(c, "null pointer", ".Sizes is null", "one size for each dimension");
+  }
+  Dims sizes;
+  int64_t elements = 1;
+  for (UINT d = 0; d < buffer.DimensionCount; ++d) {
+    const int64_t size = buffer.Sizes[d];
+    if (size == 0) {
+      refuse(c, "empty tensor", cat(".Sizes[", d, "] = 0"),
+             "do not create an operator that has nothing to do");
+    }
+    if (elements > kMaxElements / size) {
+      refuse(c, "too many elements", cat(".Sizes multiply to more than ", kMaxElements),
+             "split the tensor");
+    }
+    elements *= size;
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+Dims read_strides(const DML_BUFFER_TENSOR_DESC& buffer, const Dims& sizes) {
+  if (buffer.Strides == nullptr) {
+    return contiguous_strides(sizes);
+  }
+  Dims strides;
+  for (UINT d = 0; d < buffer.DimensionCount; ++d) {
+    strides.push_back(buffer.Strides[d]);
+  }
+  return strides;
+}
+
+UINT64 check_bytes(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
+  const UINT64 required =
+      DMLCalcBufferTensorSize(buffer.DataType, buffer.DimensionCount, buffer.Sizes, buffer.Strides);
+  if (required == 0) {
+    refuse(c, "tensor too large", ".Strides reach further than 2^63 - 1 bytes",
+           "check the strides; they are in elements, not in bytes");
+  }
+  if (buffer.TotalTensorSizeInBytes < required) {
+    refuse(c, "TotalTensorSizeInBytes too small",
+           cat(".TotalTensorSizeInBytes = ", buffer.TotalTensorSizeInBytes,
+               ", but its sizes and strides need ", required),
+           "the result of DMLCalcBufferTensorSize, or more");
+  }
+  return required;
+}
+
+void check_alignment(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
+  const UINT alignment = buffer.GuaranteedBaseOffsetAlignment;
+  const UINT element_bytes = static_cast<UINT>(bits_of(buffer.DataType) / 8);
+  if (alignment != 0 && (!std::has_single_bit(alignment) || alignment < element_bytes)) {
+    refuse(c, "bad alignment",
+           cat(".GuaranteedBaseOffsetAlignment = ", alignment,
+               ", but it is 0 or a power of two of at least ", element_bytes),
+           "0, if nothing is guaranteed");
+  }
+}
+
+TensorDesc read_tensor(const Candidate& c) {
+  const DML_BUFFER_TENSOR_DESC& buffer = buffer_desc(c);
+  check_type(c, buffer);
+  check_flags(c, buffer);
+  check_dimension_count(c, buffer);
+  const Dims sizes = read_sizes(c, buffer);
+  const UINT64 required_bytes = check_bytes(c, buffer);
+  check_alignment(c, buffer);
+  return {.name = c.name,
+          .type = buffer.DataType,
+          .spec = {element_type(buffer.DataType), sizes, read_strides(buffer, sizes)},
+          .total_bytes = buffer.TotalTensorSizeInBytes,
+          .required_bytes = required_bytes,
+          .alignment =
+              std::max(buffer.GuaranteedBaseOffsetAlignment, DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT),
+          .owned = (buffer.Flags & DML_TENSOR_FLAG_OWNED_BY_DML) != 0};
+}
+
+void check_together(const OperatorDesc& op, const Tensors& tensors) {
+  const int rank = tensors.input.spec.rank();
+  for (const TensorDesc* tensor : {&tensors.indices, &tensors.output}) {
+    if (tensor->spec.rank() != rank) {
+      refuse(op, "dimension counts differ",
+             cat(tensor->name, ".DimensionCount = ", tensor->spec.rank(),
+                 ", but that of InputTensor is ", rank),
+             "pad the shorter ones with leading dimensions of size 1");
+    }
+  }
+  if (tensors.output.type != tensors.input.type) {
+    refuse(op, "types differ",
+           cat("OutputTensor is ", type_name(tensors.output.type), ", but InputTensor is ",
+               type_name(tensors.input.type)),
+           "the same type; gathers do not convert");
+  }
+}
+
+}  // namespace
+
+Tensors read_tensors(const OperatorDesc& op) {
+  const TensorSupport& support = *op.support;
+  const Tensors tensors{
+      .input = read_tensor({op, "InputTensor", op.input, support.data, false}),
+      .indices = read_tensor({op, "IndicesTensor", op.indices, support.indices, false}),
+      .output = read_tensor({op, "OutputTensor", op.output, support.data, true})};
+  check_together(op, tensors);
+  return tensors;
+}
+
+}  // namespace sheaf::dml::detail

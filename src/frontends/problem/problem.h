@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// Problem strings: an operator call as one line of text, the same on the command line, in case
+// files and in bug reports.
+//
+//   gather f32[1000000,64] i64[4096] axis=0
+//   gather_elements f32[3,5] i64[2,5] axis=0 negative=out_of_range out_of_range=clamp
+//   gather_nd f32[2,2,2]={0,1,2,3,4,5,6,7} i32[2,2]={{0,1},{1,0}}
+//
+// That is: operator, data, indices, then attributes in any order. A tensor is its type and its
+// sizes, and may be followed by its values in row-major order; braces may nest as the sizes do, or
+// not at all. docs/cli.md has the whole grammar.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "plan/request.h"
+
+namespace sheaf {
+
+// The values of a tensor: packed elements of its type, row-major.
+using Literal = std::vector<std::byte>;
+
+struct Problem {
+  Request request;
+  std::optional<Literal> data, indices;
+};
+
+// Throws Error naming the token that is wrong, its column, and what could stand there instead.
+// Whether the shapes fit together is for make_plan to say.
+Problem parse_problem(std::string_view text);
+
+}  // namespace sheaf

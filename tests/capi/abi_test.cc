@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "abi.h"
+
+#include <gtest/gtest.h>
+
+#include "helpers.h"
+#include "sheaf/error.h"
+
+extern "C" sheaf_status gather_with_zero_options(const DLTensor*, const DLTensor*, const DLTensor*);
+extern "C" sheaf_status gather_with_foreign_header_before(const DLTensor*, const DLTensor*,
+                                                          const DLTensor*);
+extern "C" sheaf_status gather_with_foreign_header_after(const DLTensor*, const DLTensor*,
+                                                         const DLTensor*);
+
+namespace sheaf::capi_tests {
+namespace {
+
+constexpr int status(ErrorCode code) { return static_cast<int>(code); }
+static_assert(SHEAF_INVALID_ARGUMENT == status(ErrorCode::kInvalidArgument));
+static_assert(SHEAF_INDEX_OUT_OF_RANGE == status(ErrorCode::kIndexOutOfRange));
+static_assert(SHEAF_UNSUPPORTED == status(ErrorCode::kUnsupported));
+static_assert(SHEAF_OUT_OF_MEMORY == status(ErrorCode::kOutOfMemory));
+
+// Compiled as C, with our DLPack header or with another that came first.
+TEST(CapiAbi, EveryHeaderMeansTheSameStruct) {
+  for (const auto gather : {gather_with_zero_options, gather_with_foreign_header_before,
+                            gather_with_foreign_header_after}) {
+    Values<float> data({10, 11, 20, 21, 30, 31}, {3, 2});
+    Values<int64_t> indices({2, -3}, {2});
+    Values<float> output({0, 0, 0, 0}, {2, 2});
+    ASSERT_EQ(gather(data, indices, output), SHEAF_OK) << sheaf_last_error();
+    EXPECT_THAT(output.values, testing::ElementsAre(30, 31, 10, 11));
+  }
+}
+
+TEST(CapiAbi, Version) { EXPECT_STREQ(sheaf_version(), SHEAF_VERSION); }
+
+}  // namespace
+}  // namespace sheaf::capi_tests

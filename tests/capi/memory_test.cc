@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+//
+// Calls that run out of memory: each allocation in turn fails, and every time the call says so,
+// leaves the output alone and throws nothing.
+#include <sheaf/bnns.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "helpers.h"
+
+namespace {
+
+constexpr int kNever = -1;
+thread_local int allocations_left = kNever;
+
+void* allocate(size_t size, size_t alignment) {
+  if (allocations_left == 0) {
+    return nullptr;
+  }
+  if (allocations_left > 0) {
+    --allocations_left;
+  }
+  const size_t rounded = (size + alignment - 1) / alignment * alignment;
+  return std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+}
+
+void* allocate_or_throw(size_t size, size_t alignment) {
+  void* memory = allocate(size, alignment);
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+
+constexpr size_t kDefault = alignof(std::max_align_t);
+
+}  // namespace
+
+void* operator new(size_t size) { return allocate_or_throw(size, kDefault); }
+void* operator new(size_t size, std::align_val_t alignment) {
+  return allocate_or_throw(size, static_cast<size_t>(alignment));
+}
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return allocate(size, kDefault); }
+void* operator new(size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return allocate(size, static_cast<size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace sheaf::capi_tests {
+namespace {
+
+// Calls `f` with 0, 1, 2, … allocations to spend until it succeeds; returns how many failed.
+template <class F>
+int failures_until_success(F f, int success, int out_of_memory) {
+  for (int allowed = 0; allowed < 1000; ++allowed) {
+    allocations_left = allowed;
+    const int result = f();
+    allocations_left = kNever;
+    if (result == success) {
+      return allowed;
+    }
+    EXPECT_EQ(result, out_of_memory) << sheaf_last_error();
+    EXPECT_THAT(sheaf_last_error(), testing::HasSubstr("out of memory"));
+  }
+  ADD_FAILURE() << "never succeeded";
+  return -1;
+}
+
+struct Problem {
+  Values<float> data{{10, 11, 20, 21, 30, 31}, {3, 2}};
+  Values<int64_t> indices{{2, 0}, {2}};
+  Values<float> output{{-1, -1, -1, -1}, {2, 2}};
+};
+
+TEST(CapiMemory, OneShot) {
+  Problem p;
+  const int failed = failures_until_success(
+      [&] {
+        const int status = sheaf_gather(p.data, p.indices, p.output, nullptr);
+        if (status != SHEAF_OK) {
+          for (const float value : p.output.values) {
+            EXPECT_EQ(value, -1);
+          }
+        }
+        return status;
+      },
+      SHEAF_OK, SHEAF_OUT_OF_MEMORY);
+  EXPECT_GE(failed, 1);
+  EXPECT_THAT(p.output.values, testing::ElementsAre(30, 31, 10, 11));
+}
+
+TEST(CapiMemory, Plans) {
+  Problem p;
+  sheaf_plan* plan = nullptr;
+  failures_until_success(
+      [&] {
+        const int status = sheaf_plan_gather(p.data, p.indices, nullptr, nullptr, &plan);
+        EXPECT_EQ(plan == nullptr, status != SHEAF_OK);
+        return status;
+      },
+      SHEAF_OK, SHEAF_OUT_OF_MEMORY);
+  ASSERT_NE(plan, nullptr);
+  failures_until_success(
+      [&] { return sheaf_plan_str(plan) != nullptr ? SHEAF_OK : SHEAF_OUT_OF_MEMORY; }, SHEAF_OK,
+      SHEAF_OUT_OF_MEMORY);
+  sheaf_plan_destroy(plan);
+}
+
+// A refusal whose text finds no memory is still a failure, and has a text.
+TEST(CapiMemory, Refusals) {
+  Problem p;
+  p.indices.values[1] = 9;
+  failures_until_success([&] { return sheaf_gather(p.data, p.indices, p.output, nullptr); },
+                         SHEAF_INDEX_OUT_OF_RANGE, SHEAF_OUT_OF_MEMORY);
+  EXPECT_THAT(p.output.values, testing::Each(-1));
+}
+
+TEST(CapiMemory, Bnns) {
+  Problem p;
+  BNNSNDArrayDescriptor input = {};
+  input.layout = BNNSDataLayout2DFirstMajor;
+  input.size[0] = 3;
+  input.size[1] = 2;
+  input.data = p.data.values.data();
+  input.data_type = BNNSDataTypeFloat32;
+  BNNSNDArrayDescriptor output = input;
+  output.size[0] = 2;
+  output.data = p.output.values.data();
+  BNNSNDArrayDescriptor indices = {};
+  indices.layout = BNNSDataLayoutVector;
+  indices.size[0] = 2;
+  indices.data = p.indices.values.data();
+  indices.data_type = BNNSDataTypeInt64;
+  const int failed =
+      failures_until_success([&] { return BNNSGather(0, &input, &indices, &output, nullptr); },
+                             SHEAF_BNNS_OK, SHEAF_BNNS_OUT_OF_MEMORY);
+  EXPECT_GE(failed, 1);
+  EXPECT_THAT(p.output.values, testing::ElementsAre(30, 31, 10, 11));
+}
+
+}  // namespace
+}  // namespace sheaf::capi_tests

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+//
+// DirectML calls in few words: a tensor and an operator as values, and a run from descriptor to
+// output.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sheaf/directml.h"
+
+namespace dml_test {
+
+using sheaf::dml::Bindings;
+using sheaf::dml::ComPtr;
+using sheaf::dml::HostBuffer;
+using sheaf::dml::LastErrorText;
+
+using Uints = std::vector<UINT>;
+
+inline constexpr DML_FEATURE_LEVEL kLevels[] = {
+    DML_FEATURE_LEVEL_1_0, DML_FEATURE_LEVEL_2_0, DML_FEATURE_LEVEL_2_1, DML_FEATURE_LEVEL_3_0,
+    DML_FEATURE_LEVEL_3_1, DML_FEATURE_LEVEL_4_0, DML_FEATURE_LEVEL_4_1, DML_FEATURE_LEVEL_5_0,
+    DML_FEATURE_LEVEL_5_1, DML_FEATURE_LEVEL_5_2, DML_FEATURE_LEVEL_6_0, DML_FEATURE_LEVEL_6_1,
+    DML_FEATURE_LEVEL_6_2, DML_FEATURE_LEVEL_6_3, DML_FEATURE_LEVEL_6_4};
+
+// A tensor that owns its sizes and strides. The fields of `buffer` may be changed before use; its
+// pointers and count are set by desc().
+struct Tensor {
+  Uints sizes, strides;  // no strides: packed
+  DML_BUFFER_TENSOR_DESC buffer{};
+  DML_TENSOR_DESC tensor{DML_TENSOR_TYPE_BUFFER, nullptr};
+
+  Tensor(DML_TENSOR_DATA_TYPE type, Uints dims, Uints element_strides = {})
+      : sizes(std::move(dims)), strides(std::move(element_strides)) {
+    buffer.DataType = type;
+    const auto count = static_cast<UINT>(sizes.size());
+    buffer.TotalTensorSizeInBytes = DMLCalcBufferTensorSize(
+        type, count, sizes.data(), strides.empty() ? nullptr : strides.data());
+  }
+
+  const DML_TENSOR_DESC* desc() {
+    buffer.DimensionCount = static_cast<UINT>(sizes.size());
+    buffer.Sizes = sizes.data();
+    buffer.Strides = strides.empty() ? nullptr : strides.data();
+    tensor.Desc = &buffer;
+    return &tensor;
+  }
+};
+
+inline Tensor f32(Uints sizes, Uints strides = {}) {
+  return {DML_TENSOR_DATA_TYPE_FLOAT32, std::move(sizes), std::move(strides)};
+}
+inline Tensor u32(Uints sizes, Uints strides = {}) {
+  return {DML_TENSOR_DATA_TYPE_UINT32, std::move(sizes), std::move(strides)};
+}
+inline Tensor i32(Uints sizes, Uints strides = {}) {
+  return {DML_TENSOR_DATA_TYPE_INT32, std::move(sizes), std::move(strides)};
+}
+inline Tensor i64(Uints sizes, Uints strides = {}) {
+  return {DML_TENSOR_DATA_TYPE_INT64, std::move(sizes), std::move(strides)};
+}
+
+// One of the four operators. `attributes` are the numbers of its descriptor, in their order.
+struct Call {
+  DML_OPERATOR_TYPE type;
+  Tensor input, indices, output;
+  Uints attributes;
+
+  HRESULT create(IDMLDevice* device, IDMLOperator** op) {
+    const auto number = [&](size_t i) { return i < attributes.size() ? attributes[i] : 0; };
+    const DML_TENSOR_DESC *in = input.desc(), *index = indices.desc(), *out = output.desc();
+    const DML_GATHER_OPERATOR_DESC gather{in, index, out, number(0), number(1)};
+    const DML_GATHER_ELEMENTS_OPERATOR_DESC elements{in, index, out, number(0)};
+    const DML_GATHER_ND_OPERATOR_DESC nd{in, index, out, number(0), number(1)};
+    const DML_GATHER_ND1_OPERATOR_DESC nd1{in, index, out, number(0), number(1), number(2)};
+    const void* desc = type == DML_OPERATOR_GATHER            ? &gather
+                       : type == DML_OPERATOR_GATHER_ELEMENTS ? static_cast<const void*>(&elements)
+                       : type == DML_OPERATOR_GATHER_ND       ? static_cast<const void*>(&nd)
+                                                              : &nd1;
+    const DML_OPERATOR_DESC whole{type, desc};
+    return device->CreateOperator(&whole, op);
+  }
+};
+
+inline Call gather(Tensor input, Tensor indices, Tensor output, UINT axis, UINT index_dimensions) {
+  return {DML_OPERATOR_GATHER, input, indices, output, {axis, index_dimensions}};
+}
+inline Call gather_elements(Tensor input, Tensor indices, Tensor output, UINT axis) {
+  return {DML_OPERATOR_GATHER_ELEMENTS, input, indices, output, {axis}};
+}
+inline Call gather_nd(Tensor input, Tensor indices, Tensor output, UINT input_count,
+                      UINT indices_count) {
+  return {DML_OPERATOR_GATHER_ND, input, indices, output, {input_count, indices_count}};
+}
+inline Call gather_nd1(Tensor input, Tensor indices, Tensor output, Uints counts) {
+  return {DML_OPERATOR_GATHER_ND1, input, indices, output, std::move(counts)};
+}
+
+inline ComPtr<IDMLDevice> device(DML_FEATURE_LEVEL level = DML_FEATURE_LEVEL_6_4) {
+  ComPtr<IDMLDevice> made;
+  EXPECT_EQ(DMLCreateDevice1(DML_CREATE_DEVICE_FLAG_NONE, level, &made), S_OK) << LastErrorText();
+  return made;
+}
+
+// The text with which a device refuses to create the operator.
+inline std::string refusal(Call call, DML_FEATURE_LEVEL level = DML_FEATURE_LEVEL_6_4) {
+  IDMLOperator* op = nullptr;
+  EXPECT_EQ(call.create(device(level).Get(), &op), E_INVALIDARG);
+  EXPECT_EQ(op, nullptr);
+  return LastErrorText();
+}
+
+// A compiled operator with its device.
+struct Compiled {
+  ComPtr<IDMLDevice> device;
+  ComPtr<IDMLCompiledOperator> op;
+};
+
+inline Compiled compile(Call call, DML_FEATURE_LEVEL level = DML_FEATURE_LEVEL_6_4) {
+  Compiled made{device(level), {}};
+  ComPtr<IDMLOperator> op;
+  EXPECT_EQ(call.create(made.device.Get(), &op), S_OK) << LastErrorText();
+  EXPECT_EQ(made.device->CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, &made.op), S_OK)
+      << LastErrorText();
+  return made;
+}
+
+// The bindings of one input, one indices and one output buffer, each whole.
+struct WholeBuffers {
+  HostBuffer buffers[3];
+  DML_BUFFER_BINDING ranges[3];
+  DML_BINDING_DESC descs[3];
+
+  WholeBuffers(HostBuffer input, HostBuffer indices, HostBuffer output)
+      : buffers{input, indices, output} {
+    for (int i = 0; i < 3; ++i) {
+      ranges[i] = {&buffers[i], 0, buffers[i].size_in_bytes()};
+      descs[i] = {DML_BINDING_TYPE_BUFFER, &ranges[i]};
+    }
+  }
+  WholeBuffers(const WholeBuffers&) = delete;
+  WholeBuffers& operator=(const WholeBuffers&) = delete;
+
+  Bindings bindings() const { return {2, descs, 1, &descs[2], nullptr}; }
+};
+
+inline constexpr unsigned char kUntouched = 0xA5;
+
+// Buffers as large as the tensor says, at least, and never larger than that.
+template <class T>
+std::vector<T> buffer_for(const Tensor& tensor, std::vector<T> values) {
+  const auto count = (tensor.buffer.TotalTensorSizeInBytes + sizeof(T) - 1) / sizeof(T);
+  EXPECT_LE(values.size(), count);
+  values.resize(static_cast<size_t>(count));
+  return values;
+}
+
+// From descriptor to output. Output bytes that nobody writes are kUntouched.
+template <class T, class Index>
+std::vector<T> run(Call call, std::vector<T> data, std::vector<Index> indices,
+                   DML_FEATURE_LEVEL level = DML_FEATURE_LEVEL_6_4) {
+  const Compiled compiled = compile(call, level);
+  if (!compiled.op) {
+    return {};
+  }
+  data = buffer_for(call.input, std::move(data));
+  indices = buffer_for(call.indices, std::move(indices));
+  std::vector<T> output = buffer_for<T>(call.output, {});
+  std::memset(output.data(), kUntouched, output.size() * sizeof(T));
+  const WholeBuffers buffers(HostBuffer(std::as_const(data)), HostBuffer(std::as_const(indices)),
+                             HostBuffer(output));
+  EXPECT_EQ(compiled.device->Dispatch(compiled.op.Get(), buffers.bindings()), S_OK)
+      << LastErrorText();
+  return output;
+}
+
+}  // namespace dml_test

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""The package itself: types, stubs, documentation, and the price of a small call."""
+
+import io
+import re
+import subprocess
+import sys
+import timeit
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import numpy
+import pytest
+
+import sheaf
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "python" / "sheaf"
+
+
+def run(*command):
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True, cwd=ROOT)
+
+
+def test_version_is_that_of_the_library():
+    header = (ROOT / "include/sheaf/version.h").read_text()
+    assert f'"{sheaf.__version__}"' in header
+
+
+def test_it_is_typed():
+    assert (Path(sheaf.__file__).parent / "py.typed").is_file()
+    result = run("-m", "mypy", "--strict", "--exclude", "torch.py", str(PACKAGE))
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_the_stubs_are_up_to_date(tmp_path):
+    stub = tmp_path / "_sheaf.pyi"
+    result = run("-m", "nanobind.stubgen", "-m", "sheaf._sheaf", "-o", str(stub))
+    assert result.returncode == 0, result.stderr
+    assert (PACKAGE / "_sheaf.pyi").read_text() == stub.read_text(), (
+        "run: scripts/python -m nanobind.stubgen -m sheaf._sheaf -o python/sheaf/_sheaf.pyi")
+
+
+def test_every_public_function_has_help():
+    for name in sheaf.__all__:
+        assert getattr(sheaf, name).__doc__, name
+
+
+def test_it_works_without_torch():
+    code = "import sys; sys.modules['torch'] = None; import sheaf; print(sheaf.take([1, 2], 1))"
+    assert run("-c", code).stdout == "2\n"
+
+
+# A fenced block of Python whose output stands in the fenced block after it.
+EXAMPLE = re.compile(r"```python\n(.*?)```\n(?:\n*```text\n(.*?)```)?", re.DOTALL)
+
+
+def documented():
+    text = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    return [(match[1], match[2] or "") for match in EXAMPLE.finditer(text)]
+
+
+@pytest.mark.parametrize("peer", [None, "torch"])
+def test_the_documentation_runs(peer, tmp_path, monkeypatch):
+    if peer:
+        pytest.importorskip(peer, reason=f"{peer} is not installed (scripts/peers)")
+    monkeypatch.chdir(tmp_path)
+    namespace = {}
+    examples = [example for example in documented() if peer or "import torch" not in example[0]]
+    assert len(examples) >= 6
+    for code, expected in examples:
+        output = io.StringIO()
+        with redirect_stdout(output):
+            exec(compile(code, "docs/python.md", "exec"), namespace)
+        assert output.getvalue() == expected, code
+
+
+def test_a_small_call_costs_no_more_than_numpy():
+    x = numpy.random.default_rng(0).random((1000, 64), dtype="f4")
+    i = numpy.arange(0, 992, 31)
+    o = numpy.empty((32, 64), "f4")
+
+    def cost(function, **keywords):
+        call = timeit.Timer(lambda: function(x, i, axis=0, out=o, **keywords))
+        return min(call.repeat(repeat=20, number=500))
+
+    for _ in range(5):  # the machine may be busy
+        if cost(sheaf.take) <= cost(numpy.take, mode="clip"):
+            return
+    pytest.fail("sheaf.take is slower than numpy.take")

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""PyTorch: tensors in and out, PyTorch's own gathers as oracle, and the operators of sheaf.torch."""
+
+import numpy
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed (scripts/peers)")
+
+from hypothesis import assume, given, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+
+import sheaf  # noqa: E402
+import sheaf.torch as ops  # noqa: E402
+
+DTYPES = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+          torch.uint16, torch.uint32, torch.uint64, torch.float16, torch.bfloat16, torch.float32,
+          torch.float64, torch.complex64, torch.complex128, torch.float8_e4m3fn, torch.float8_e5m2]
+
+
+def tensor(shape, dtype, seed=0):
+    count = int(numpy.prod(shape))
+    raw = numpy.random.default_rng(seed).integers(0, 2 if dtype == torch.bool else 100,
+                                                  count * dtype.itemsize).astype("u1")
+    return torch.from_numpy(raw).view(dtype).reshape(shape)
+
+
+def same_bits(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and torch.equal(
+        a.contiguous().view(torch.uint8) if a.numel() else a, b.contiguous().view(torch.uint8)
+        if b.numel() else b)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_every_dtype(dtype):
+    x = tensor((4, 6), dtype)
+    got = sheaf.take(x, torch.tensor([3, 0]), axis=0)
+    assert type(got) is torch.Tensor
+    assert same_bits(got, torch.stack([x[3], x[0]]))
+
+
+@given(st.data())
+def test_index_select_and_gather(data):
+    shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)))
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    order = data.draw(st.permutations(range(len(shape))))
+    x = tensor(tuple(shape[d] for d in order), torch.float32).permute(
+        tuple(numpy.argsort(order).tolist()))
+    rng = numpy.random.default_rng(data.draw(st.integers(0, 1000)))
+    chosen = torch.from_numpy(rng.integers(0, shape[axis], 5))
+    assert same_bits(sheaf.gather(x, chosen, axis=axis), torch.index_select(x, axis, chosen))
+    smaller = [data.draw(st.integers(0, n)) for n in shape]
+    smaller[axis] = 3
+    indices = torch.from_numpy(rng.integers(0, shape[axis], smaller))
+    assert same_bits(sheaf.gather_elements(x, indices, axis=axis), torch.gather(x, axis, indices))
+
+
+def test_out_is_written_in_place():
+    x, out = torch.arange(6.0).reshape(3, 2), torch.zeros(2, 2)
+    assert sheaf.take(x, [2, 0], axis=0, out=out) is out
+    assert out.tolist() == [[4, 5], [0, 1]]
+    assert sheaf.take(numpy.arange(4, dtype="f4"), [[3, 2], [1, 0]], out=out.T) is not None
+    assert out.tolist() == [[3, 1], [2, 0]]
+
+
+def test_gradients_are_not_lost_in_silence():
+    x = torch.ones(3, requires_grad=True)
+    with pytest.raises((BufferError, RuntimeError), match="detach"):
+        sheaf.take(x, [0])
+
+
+CASES = [
+    (ops.gather, (4, 3), torch.tensor([3, -1, 0, 3]), {}),
+    (ops.gather, (2, 4, 3), torch.tensor([[0, 3], [2, 2]]), {"axis": 1, "batch_dims": 1}),
+    (ops.gather, (4, 3), torch.tensor([7, 1]), {"out_of_range": "fill", "fill_value": 5.0}),
+    (ops.gather, (4, 3), torch.tensor([7, -9]), {"out_of_range": "clamp"}),
+    (ops.gather_elements, (3, 4), torch.tensor([[0, 3], [1, 1]]), {"axis": -1}),
+    (ops.gather_elements, (3, 4), torch.tensor([[0], [1]]), {"axis": 0, "broadcast": True}),
+    (ops.gather_nd, (3, 4, 2), torch.tensor([[0, 3], [2, -1], [0, 3]]), {}),
+    (ops.gather_nd, (2, 3, 2), torch.tensor([[[1]], [[2]]]), {"batch_dims": 1}),
+]
+
+
+@pytest.mark.parametrize("operator, shape, indices, options", CASES)
+def test_operators(operator, shape, indices, options):
+    x = torch.randn(shape, dtype=torch.float64, requires_grad=True)
+    plain = getattr(sheaf, operator.__name__)(x.detach(), indices, **options)
+    assert torch.equal(operator(x, indices, **options), plain)
+    torch.autograd.gradcheck(lambda t: operator(t, indices, **options), (x,))
+    torch.autograd.gradgradcheck(lambda t: operator(t, indices, **options), (x,))
+    result = torch.library.opcheck(operator, (x, indices), options)
+    assert set(result.values()) == {"SUCCESS"}
+
+
+def test_gradient_is_that_of_index_select():
+    x = torch.randn(5, 3, requires_grad=True)
+    indices = torch.tensor([1, 1, 4])
+    weight = torch.randn(3, 3)
+    (ours,) = torch.autograd.grad((ops.gather(x, indices) * weight).sum(), x)
+    (theirs,) = torch.autograd.grad((torch.index_select(x, 0, indices) * weight).sum(), x)
+    assert torch.equal(ours, theirs)
+
+
+@settings(max_examples=3)
+@given(st.integers(1, 6))
+def test_compile_traces_without_a_break(rows):
+    assume(rows > 1)
+
+    def step(x, indices):
+        return (ops.gather(x * 2, indices) + 1).sum()
+
+    compiled = torch.compile(step, backend="aot_eager", fullgraph=True, dynamic=True)
+    x = torch.randn(rows, 3, requires_grad=True)
+    indices = torch.tensor([0, rows - 1, 0])
+    assert torch.equal(compiled(x, indices), step(x, indices))
+    (ours,) = torch.autograd.grad(compiled(x, indices), x)
+    (theirs,) = torch.autograd.grad(step(x, indices), x)
+    assert torch.equal(ours, theirs)
+
+
+def test_bad_indices_in_operators():
+    with pytest.raises(IndexError, match="gather: index out of range"):
+        torch.ops.sheaf.gather(torch.zeros(3), torch.tensor([3]))

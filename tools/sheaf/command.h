@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+//
+// The subcommands. Each adds itself to the application and says what is to be done when it was the
+// one that was asked for.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace sheaf::cli {
+
+// Exit statuses of the program.
+inline constexpr int kSuccess = 0;
+inline constexpr int kDataError = 1;
+inline constexpr int kUsageError = 2;
+
+// Does the work and returns the exit status; a sheaf::Error ends the program with kDataError.
+using Command = std::function<int()>;
+
+void add_check(CLI::App& app, Command& chosen);
+void add_demo(CLI::App& app, Command& chosen);
+void add_doctor(CLI::App& app, Command& chosen);
+void add_explain(CLI::App& app, Command& chosen);
+
+}  // namespace sheaf::cli

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "conformance/request.h"
+
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "support/text.h"
+
+namespace sheaf::cli {
+namespace {
+
+using nlohmann::json;
+
+// A request while it is read.
+struct Draft {
+  const Case& c;
+  ValueReader& values;
+  Request request;
+  XlaGatherOptions xla;
+};
+
+bool flag_value(const json& value, const std::string& what) {
+  if (!value.is_boolean() && value != 0 && value != 1) {
+    throw Malformed(what + " is neither true nor false");
+  }
+  return value == true || value == 1;
+}
+
+template <Dims XlaGatherOptions::*kList>
+void read_list(const json& value, const std::string& key, Draft& draft) {
+  draft.xla.*kList = case_sizes(integer_list(value, key));
+}
+
+void read_negative(const json& value, const std::string& key, Draft& draft) {
+  if (value != "wrap" && value != "none") {
+    throw Malformed(key + " may be \"wrap\" or \"none\"");
+  }
+  draft.request.rule.negative = value == "wrap" ? Negative::kFromEnd : Negative::kOutOfRange;
+}
+
+void read_out_of_range(const json& value, const std::string& key, Draft& draft) {
+  const struct {
+    const char* word;
+    OutOfRange rule;
+  } words[] = {{"error", OutOfRange::kFail},
+               {"clamp", OutOfRange::kClamp},
+               {"fill", OutOfRange::kFill},
+               {"mod", OutOfRange::kWrap}};
+  for (const auto& known : words) {
+    if (value == known.word) {
+      draft.request.rule.out_of_range = known.rule;
+      return;
+    }
+  }
+  throw Malformed(key + " of a gather may be \"error\", \"clamp\", \"fill\" or \"mod\"");
+}
+
+void read_fill_value(const json& value, const std::string&, Draft& draft) {
+  draft.request.rule.fill_value = draft.values.read_fill_value(value, draft.c.data.dtype);
+}
+
+void read_axis(const json& value, const std::string& key, Draft& draft) {
+  draft.request.axis = integer_value(value, key);
+}
+
+void read_batch_dims(const json& value, const std::string& key, Draft& draft) {
+  draft.request.batch_dims = integer_value(value, key);
+}
+
+void read_broadcast(const json& value, const std::string& key, Draft& draft) {
+  draft.request.broadcast = flag_value(value, key);
+}
+
+void read_index_vector_dim(const json& value, const std::string& key, Draft& draft) {
+  draft.xla.index_vector_dim = integer_value(value, key);
+}
+
+struct Attribute {
+  const char* key;
+  void (*read)(const json& value, const std::string& key, Draft& draft);
+};
+
+using Xla = XlaGatherOptions;
+constexpr Attribute kRule[] = {{"negative", read_negative},
+                               {"out_of_range", read_out_of_range},
+                               {"fill_value", read_fill_value}};
+constexpr Attribute kGather[] = {{"axis", read_axis}, {"batch_dims", read_batch_dims}};
+constexpr Attribute kGatherElements[] = {{"axis", read_axis}, {"broadcast", read_broadcast}};
+constexpr Attribute kGatherNd[] = {{"batch_dims", read_batch_dims}};
+constexpr Attribute kXlaGather[] = {
+    {"offset_dims", read_list<&Xla::offset_dims>},
+    {"collapsed_slice_dims", read_list<&Xla::collapsed_slice_dims>},
+    {"operand_batching_dims", read_list<&Xla::operand_batching_dims>},
+    {"start_indices_batching_dims", read_list<&Xla::start_indices_batching_dims>},
+    {"start_index_map", read_list<&Xla::start_index_map>},
+    {"index_vector_dim", read_index_vector_dim},
+    {"slice_sizes", read_list<&Xla::slice_sizes>},
+    // A promise that makes no difference to the result.
+    {"indices_are_sorted", [](const json& v, const std::string& k, Draft&) { flag_value(v, k); }}};
+
+std::span<const Attribute> attributes_of(Op op) {
+  switch (op) {
+    case Op::kGather: return kGather;
+    case Op::kGatherElements: return kGatherElements;
+    case Op::kGatherNd: return kGatherNd;
+    case Op::kXlaGather: return kXlaGather;
+  }
+  return {};
+}
+
+const Attribute* find(std::span<const Attribute> attributes, const std::string& key) {
+  for (const Attribute& attribute : attributes) {
+    if (key == attribute.key) {
+      return &attribute;
+    }
+  }
+  return nullptr;
+}
+
+void read_attributes(Draft& draft) {
+  if (draft.c.attributes == nullptr) {
+    return;
+  }
+  for (const auto& [key, value] : draft.c.attributes->items()) {
+    const Attribute* attribute = find(attributes_of(draft.c.op), key);
+    attribute = attribute == nullptr ? find(kRule, key) : attribute;
+    if (attribute == nullptr) {
+      throw Malformed(cat("unknown attribute \"", key, "\" of ", to_string(draft.c.op)));
+    }
+    attribute->read(value, key, draft);
+  }
+}
+
+// The format has no word for NumPy's rule that sizes of 1 stretch. The output tells: a case has it
+// where its output cannot come about without.
+bool stretches(const Case& c, const Request& r) {
+  const int64_t rank = r.data.rank();
+  if (c.op != Op::kGatherElements || !c.output || r.indices.rank() != rank) {
+    return false;
+  }
+  for (int d = 0; d < rank; ++d) {
+    const bool on_axis = d == r.axis || d == r.axis + rank;
+    if (!on_axis && r.indices.sizes[d] > r.data.sizes[d]) {
+      return true;
+    }
+  }
+  return c.output->shape != c.indices.shape;
+}
+
+}  // namespace
+
+Dims case_sizes(const std::vector<int64_t>& shape) { return Dims(std::span<const int64_t>(shape)); }
+
+Request case_request(const Case& c, ValueReader& values) {
+  Draft draft{c, values, {}, {}};
+  Request& r = draft.request;
+  r.op = c.op;
+  r.name = to_string(c.op);
+  if (c.op == Op::kXlaGather) {
+    r.rule = draft.xla.rule;
+  }
+  const DType data_type = ValueReader::dtype(c.data.dtype);
+  const DType index_type = ValueReader::dtype(c.indices.dtype);
+  read_attributes(draft);
+  r.data = TensorSpec(data_type, case_sizes(c.data.shape));
+  r.indices = TensorSpec(index_type, case_sizes(c.indices.shape));
+  const bool told = c.attributes != nullptr && c.attributes->contains("broadcast");
+  r.broadcast = told ? r.broadcast : stretches(c, r);
+  if (c.op == Op::kXlaGather) {
+    draft.xla.rule = r.rule;
+    r.xla = std::make_shared<const XlaGatherOptions>(draft.xla);
+  }
+  return r;
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+//
+// sheaf doctor: what this build is, what it runs on, and whether it works.
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "command.h"
+#include "machine.h"
+#include "sheaf/sheaf.h"
+#include "support/text.h"
+#include "terminal.h"
+
+namespace sheaf::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  sheaf doctor
+  sheaf doctor --json | jq .backends)";
+
+constexpr const char* kNotBuilt = "not built in this version";
+
+#if defined(__clang__)
+constexpr const char* kCompiler = "clang " __clang_version__;
+#else
+constexpr const char* kCompiler = "g++ " __VERSION__;
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr const char* kBuild = "with sanitizers";
+#elif defined(__OPTIMIZE__)
+constexpr const char* kBuild = "optimised";
+#else
+constexpr const char* kBuild = "not optimised";
+#endif
+
+struct BackendReport {
+  std::string name;
+  std::string trouble;  // empty: a gather on it gave what it had to
+};
+
+// Runs one small gather on the backend: rows of a table, forwards, backwards and from the end.
+std::string try_backend(const std::string& name) {
+  constexpr int64_t kRows = 1000, kWidth = 16;
+  std::vector<int32_t> table(static_cast<size_t>(kRows * kWidth));
+  std::iota(table.begin(), table.end(), 0);
+  const std::vector<int64_t> rows = {0, 999, 7, -1, 7, -1000};
+  std::vector<int32_t> got(rows.size() * kWidth);
+  try {
+    const Tensor output = view(got, {std::ssize(rows), kWidth});
+    const ConstTensor data = view(table, {kRows, kWidth});
+    plan_gather(data.spec, view(rows).spec)
+        .run(data, view(rows), output, {.threads = 0, .kernel = name});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  for (size_t i = 0; i < got.size(); ++i) {
+    const int64_t row = rows[i / kWidth] < 0 ? rows[i / kWidth] + kRows : rows[i / kWidth];
+    const int64_t expected = row * kWidth + static_cast<int64_t>(i % kWidth);
+    if (got[i] != expected) {
+      return cat("output element ", i, " is ", got[i], ", expected ", expected);
+    }
+  }
+  return "";
+}
+
+std::vector<BackendReport> try_backends() {
+  std::vector<BackendReport> reports;
+  for (const std::string& name : backend_names()) {
+    reports.push_back({name, try_backend(name)});
+  }
+  return reports;
+}
+
+std::string kernel_override() {
+  const char* forced = std::getenv("SHEAF_KERNEL");
+  return forced == nullptr ? "" : printable(forced);
+}
+
+void print_text(const Machine& machine, const std::vector<BackendReport>& backends) {
+  const auto line = [](const char* key, const std::string& value) {
+    std::cout << "  " << key << std::string(14 - std::string_view(key).size(), ' ') << value
+              << "\n";
+  };
+  std::string features;
+  for (const std::string& feature : machine.features) {
+    features += (features.empty() ? "" : " ") + feature;
+  }
+  std::cout << "sheaf " << SHEAF_VERSION << "\n";
+  line("compiler", cat(kCompiler, ", C++", __cplusplus / 100 % 100, ", ", kBuild));
+  line("system", machine.system);
+  line("cpu", cat(machine.architecture, machine.cpu.empty() ? "" : ", ", machine.cpu));
+  line("features", features.empty() ? "none that matter" : features);
+  line("threads", std::to_string(machine.threads));
+  for (const BackendReport& backend : backends) {
+    line("backend",
+         cat(backend.name, backend.trouble.empty() ? "   works" : "   FAILS: ", backend.trouble));
+  }
+  line("cuda", kNotBuilt);
+  line("mpi", kNotBuilt);
+  if (const std::string forced = kernel_override(); !forced.empty()) {
+    line("SHEAF_KERNEL", forced + "   (every call is sent there)");
+  }
+}
+
+void print_json(const Machine& machine, const std::vector<BackendReport>& backends) {
+  auto list = nlohmann::ordered_json::array();
+  for (const BackendReport& backend : backends) {
+    list.push_back(
+        {{"name", backend.name}, {"works", backend.trouble.empty()}, {"trouble", backend.trouble}});
+  }
+  const nlohmann::ordered_json json = {{"version", SHEAF_VERSION},
+                                       {"compiler", kCompiler},
+                                       {"build", kBuild},
+                                       {"system", machine.system},
+                                       {"architecture", machine.architecture},
+                                       {"cpu", machine.cpu},
+                                       {"features", machine.features},
+                                       {"threads", machine.threads},
+                                       {"backends", std::move(list)},
+                                       {"cuda", kNotBuilt},
+                                       {"mpi", kNotBuilt},
+                                       {"kernel_override", kernel_override()}};
+  std::cout << json.dump(2) << "\n";
+}
+
+int doctor(bool json) {
+  const std::vector<BackendReport> backends = try_backends();
+  json ? print_json(this_machine(), backends) : print_text(this_machine(), backends);
+  const bool healthy = std::all_of(backends.begin(), backends.end(),
+                                   [](const BackendReport& b) { return b.trouble.empty(); });
+  return healthy ? kSuccess : kDataError;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Command& chosen) {
+  static bool json = false;
+  CLI::App* command = app.add_subcommand("doctor", "Show and try what this build can use");
+  command->footer(kExamples);
+  command->add_flag("--json", json, "Print a JSON object instead");
+  command->callback([&chosen] { chosen = [] { return doctor(json); }; });
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "example_indices.h"
+
+#include "plan/lower.h"
+#include "plan/scalar.h"
+
+namespace sheaf::cli {
+namespace {
+
+// What fits on a screen.
+constexpr int64_t kMaxElements = 128;
+
+}  // namespace
+
+std::optional<Literal> example_indices(const Plan& plan) {
+  const Request& r = plan.request();
+  for (const TensorSpec* spec : {&r.data, &r.indices, &r.output}) {
+    if (element_count(spec->sizes) > kMaxElements) {
+      return std::nullopt;
+    }
+  }
+  const int dim = tuple_dim(r);
+  const int64_t count = element_count(r.indices.sizes);
+  const int64_t step = dim < 0 ? 1 : contiguous_strides(r.indices.sizes)[dim];
+  const int64_t tuple = dim < 0 ? 1 : r.indices.sizes[dim];
+  const auto bytes = static_cast<size_t>(r.indices.dtype.bytes());
+  Literal indices(static_cast<size_t>(count) * bytes);
+  for (int64_t e = 0; e < count; ++e) {
+    const int component = static_cast<int>(e / step % tuple);
+    const int64_t extent =
+        r.data.sizes[coordinate_axis(r, component)] - coordinate_window(r, component) + 1;
+    // Looks irregular, repeats some entries, and is the same every time. All sizes are below 128,
+    // so every index type holds it.
+    const int64_t value = (e * 5 + e / 3 + 1 + component) % extent;
+    encode(value, r.indices.dtype, indices.data() + static_cast<size_t>(e) * bytes);
+  }
+  return indices;
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// What the terminal can do, and the little that we ask of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sheaf::cli {
+
+enum class ColorChoice { kAuto, kAlways, kNever };
+
+// Whether to colour stdout. kAuto: on a terminal, unless NO_COLOR is set or TERM is "dumb".
+bool use_color(ColorChoice choice);
+
+// The columns of stdout: COLUMNS where it is set, else what the terminal says, else 80.
+int terminal_width();
+
+// `text` with control characters as '?': names from files must not reach the terminal raw.
+std::string printable(std::string_view text);
+
+// The columns that UTF-8 text takes, all characters being one wide.
+int text_width(std::string_view text);
+
+// 1234567 as "1,234,567".
+std::string grouped(int64_t number);
+
+// "256.0 MiB"
+std::string mebibytes(int64_t bytes);
+
+// A bar on stderr, which shows only where stderr is a terminal and is gone afterwards.
+class Progress {
+ public:
+  Progress(std::string label, int64_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void at(int64_t done);
+
+ private:
+  std::string label_;
+  int64_t total_;
+  int shown_ = -1;  // cells drawn last; -1: nothing yet
+  bool enabled_;
+};
+
+}  // namespace sheaf::cli
