@@ -6,8 +6,7 @@
 //   plan: output of 3 x 2
 //   10 11   30 31   10 11
 //   gather: index out of range
-//     indices[1] = 9, but axis 0 of data has 4 entries (allowed -4..3); 1 of 3 indices are out of
-//     range …
+//   … and three more lines: which index, all shapes, what to try
 // [example c-api]
 #include <sheaf/c.h>
 #include <stdio.h>

@@ -33,7 +33,7 @@ class HostBuffer {
 
   // All of a vector, array or span.
   template <sheaf::detail::Buffer C>
-  requires(!std::is_same_v<std::remove_cvref_t<C>, HostBuffer>) explicit HostBuffer(C&& buffer)
+  explicit HostBuffer(C& buffer)
       : HostBuffer(std::ranges::data(buffer),
                    std::ranges::size(buffer) * sizeof(std::ranges::range_value_t<C>)) {
     static_assert(std::is_trivially_copyable_v<std::ranges::range_value_t<C>>);

@@ -16,13 +16,20 @@ def is_immutable(array: Any) -> bool:
     return _belongs_to(array, "jax", "jaxlib")
 
 
+def _numpy_array(exporter: Any) -> Any:
+    try:
+        return numpy.asarray(memoryview(exporter))  # NumPy 1 makes DLPack imports read-only
+    except BufferError:  # a dtype that the buffer protocol has no letter for
+        return numpy.from_dlpack(exporter)
+
+
 def _importer(array: Any) -> Callable[[Any], Any]:
     # PyTorch's tensors have no __array_namespace__.
     if _belongs_to(array, "torch"):
         return sys.modules["torch"].from_dlpack  # type: ignore[no-any-return]
     namespace = getattr(array, "__array_namespace__", None)
     if namespace is None:
-        return numpy.from_dlpack
+        return _numpy_array
     return namespace().from_dlpack  # type: ignore[no-any-return]
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "arrays.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 
@@ -59,28 +60,37 @@ void tidy_strides(TensorSpec& spec) {
   }
 }
 
-// Sizes and strides. False if a stride is not a whole number of elements.
-bool read_numpy_layout(PyArrayObject* array, TensorSpec& spec) {
-  const int rank = PyArray_NDIM(array);
-  const npy_intp* sizes = PyArray_DIMS(array);
+// Strides in elements. False if one is not a whole number of them.
+bool read_strides(PyArrayObject* array, TensorSpec& spec) {
   const npy_intp* strides = PyArray_STRIDES(array);
   const int64_t bytes = spec.dtype.bytes();
-  bool odd = false;
-  bool empty = false;
-  bool untidy = false;
+  bool whole = true;
+  for (int d = 0; d < spec.rank(); ++d) {
+    spec.strides.push_back(strides[d] / bytes);
+    whole = whole && (strides[d] % bytes == 0 || spec.sizes[d] <= 1);
+  }
+  tidy_strides(spec);
+  return whole || PyArray_SIZE(array) == 0;
+}
+
+// Sizes and strides. False if a stride is not a whole number of elements.
+bool read_numpy_layout(PyArrayObject* array, TensorSpec& spec) {
+  const npy_intp* sizes = PyArray_DIMS(array);
   spec.sizes.clear();
   spec.strides.clear();
-  for (int d = 0; d < rank; ++d) {
+  for (int d = 0; d < PyArray_NDIM(array); ++d) {
     spec.sizes.push_back(sizes[d]);
-    spec.strides.push_back(strides[d] / bytes);
-    odd = odd || (strides[d] % bytes != 0 && sizes[d] > 1);
-    empty = empty || sizes[d] == 0;
-    untidy = untidy || sizes[d] <= 1;
   }
-  if (untidy) {
-    tidy_strides(spec);
+  if (!PyArray_IS_C_CONTIGUOUS(array)) {
+    return read_strides(array, spec);
   }
-  return !odd || empty;
+  for (int d = 0; d < spec.rank(); ++d) {  // the common case, without divisions
+    spec.strides.push_back(1);
+  }
+  for (int d = spec.rank() - 2; d >= 0; --d) {
+    spec.strides[d] = spec.strides[d + 1] * std::max<int64_t>(1, spec.sizes[d + 1]);
+  }
+  return true;
 }
 
 [[noreturn]] void refuse_read_only(nb::handle object, const Argument& argument) {
@@ -90,8 +100,7 @@ bool read_numpy_layout(PyArrayObject* array, TensorSpec& spec) {
                               "an out that does, or none: the result is returned"));
 }
 
-View numpy_view(nb::object object, const Argument& argument) {
-  View view;
+void view_numpy(View& view, nb::object object, const Argument& argument) {
   PyArrayObject* array = as_array(object.ptr());
   view.tensor.spec.dtype = dtype_from_numpy(PyArray_DESCR(array), argument.call);
   view.whole_strides = read_numpy_layout(array, view.tensor.spec);
@@ -104,11 +113,11 @@ View numpy_view(nb::object object, const Argument& argument) {
     if (!object.is_valid()) {
       throw nb::python_error();
     }
-    return numpy_view(std::move(object), argument);
+    view_numpy(view, std::move(object), argument);
+    return;
   }
   view.tensor.data = PyArray_DATA(array);
   view.object = std::move(object);
-  return view;
 }
 
 void refuse_device(const DLTensor& tensor, const Argument& argument) {
@@ -122,8 +131,7 @@ void refuse_device(const DLTensor& tensor, const Argument& argument) {
   }
 }
 
-View dlpack_view(nb::handle object, const Argument& argument) {
-  View view;
+void view_dlpack(View& view, nb::handle object, const Argument& argument) {
   view.object = nb::borrow(object);
   view.import = std::make_shared<Import>(object);
   const DLTensor& tensor = view.import->tensor();
@@ -134,11 +142,10 @@ View dlpack_view(nb::handle object, const Argument& argument) {
        nb::cast<bool>(nb::module_::import_("sheaf._interop").attr("is_immutable")(object)))) {
     refuse_read_only(object, argument);
   }
-  return view;
 }
 
 // Lists, numbers, objects with the buffer protocol: whatever NumPy makes an array of.
-View converted_view(nb::handle object, const Argument& argument) {
+void view_converted(View& view, nb::handle object, const Argument& argument) {
   // NumPy's own scalars have the buffer protocol but are numbers.
   const bool buffer =
       PyObject_CheckBuffer(object.ptr()) != 0 && PyArray_CheckScalar(object.ptr()) == 0;
@@ -162,7 +169,7 @@ View converted_view(nb::handle object, const Argument& argument) {
   if (argument.role == Role::kIndices && nothing_in_it) {  // NumPy calls [] float64
     array = nb::steal(PyArray_Cast(as_array(array.ptr()), NPY_INT64));
   }
-  return numpy_view(std::move(array), argument);
+  view_numpy(view, std::move(array), argument);
 }
 
 void refuse_masked(nb::handle object, const Argument& argument) {
@@ -217,19 +224,17 @@ DType dtype_from_numpy(PyArray_Descr* descr, std::string_view call) {
   return opaque(PyDataType_ELSIZE(descr));  // records, strings of fixed size, long double
 }
 
-View view_of(nb::handle object, const Argument& argument) {
-  PyObject* pointer = object.ptr();
-  if (PyArray_CheckExact(pointer)) {
-    return numpy_view(nb::borrow(object), argument);
-  }
-  if (PyArray_Check(pointer)) {
+void view_array(View& view, nb::handle object, const Argument& argument) {
+  if (PyArray_CheckExact(object.ptr())) {
+    view_numpy(view, nb::borrow(object), argument);
+  } else if (PyArray_Check(object.ptr())) {
     refuse_masked(object, argument);
-    return numpy_view(nb::borrow(object), argument);
+    view_numpy(view, nb::borrow(object), argument);
+  } else if (nb::hasattr(object, "__dlpack__")) {
+    view_dlpack(view, object, argument);
+  } else {
+    view_converted(view, object, argument);
   }
-  if (nb::hasattr(object, "__dlpack__")) {
-    return dlpack_view(object, argument);
-  }
-  return converted_view(object, argument);
 }
 
 nb::object raw_numpy_view(const Tensor& tensor) {

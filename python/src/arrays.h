@@ -37,11 +37,11 @@ struct View {
   }
 };
 
-// Refuses what is no array (lists and numbers are fine as input), element types that cannot be
-// copied bit by bit, other byte orders, memory of a device, and outputs that are read-only.
-// Strides of dimensions with at most one entry are the contiguous ones: they mean nothing, and
-// arrays of equal meaning become equal.
-View view_of(nb::handle object, const Argument& argument);
+// Fills in a fresh `view`. Refuses what is no array (lists and numbers are fine as input), element
+// types that cannot be copied bit by bit, other byte orders, memory of a device, and outputs that
+// are read-only. Strides of dimensions with at most one entry are the contiguous ones: they mean
+// nothing, and arrays of equal meaning become equal.
+void view_array(View& view, nb::handle object, const Argument& argument);
 
 // The element type of a NumPy dtype. Refuses references and other byte orders.
 DType dtype_from_numpy(PyArray_Descr* descr, std::string_view call);

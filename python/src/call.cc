@@ -4,32 +4,37 @@
 #include "errors.h"
 #include "plan/memory.h"
 #include "results.h"
+#include "support/checked.h"
 
 namespace sheaf::python {
 namespace {
 
-struct CachedPlan {
-  Request request;
-  std::shared_ptr<const Plan> plan;
-};
-
 // Scalars of any type are awkward to compare, so plans that fill are made anew.
-bool cacheable(const Request& r) {
-  return r.rule.out_of_range != OutOfRange::kFill && r.xla == nullptr;
+bool cacheable(const Request& r) { return r.rule.out_of_range != OutOfRange::kFill; }
+
+bool same(const Request& known, const Request& r, const Tensors& tensors) {
+  return known.op == r.op && known.axis == r.axis && known.batch_dims == r.batch_dims &&
+         known.broadcast == r.broadcast && known.rule.negative == r.rule.negative &&
+         known.rule.out_of_range == r.rule.out_of_range && known.name == r.name &&
+         known.data == tensors.data && known.indices == tensors.indices &&
+         known.output_given == (tensors.output != nullptr) &&
+         (!known.output_given || known.output == *tensors.output);
 }
 
-bool same(const Request& a, const Request& b) {
-  return a.op == b.op && a.name == b.name && a.axis == b.axis && a.batch_dims == b.batch_dims &&
-         a.broadcast == b.broadcast && a.rule.negative == b.rule.negative &&
-         a.rule.out_of_range == b.rule.out_of_range && a.output_given == b.output_given &&
-         a.data == b.data && a.indices == b.indices && (!a.output_given || a.output == b.output);
-}
-
-std::shared_ptr<const Plan> new_plan(const Request& request) {
+std::shared_ptr<const KnownPlan> new_plan(Request r, const Tensors& tensors) {
+  r.data = tensors.data;
+  r.indices = tensors.indices;
+  r.output_given = tensors.output != nullptr;
+  if (r.output_given) {
+    r.output = *tensors.output;
+  }
   try {
-    return std::make_shared<const Plan>(make_plan(request));
+    const Plan plan = make_plan(r);
+    return std::make_shared<const KnownPlan>(KnownPlan{r, plan, *byte_range(plan.data()),
+                                                       *byte_range(plan.indices()),
+                                                       *byte_range(plan.output())});
   } catch (const Error& error) {
-    raise_refusal(request, error);
+    raise_refusal(r, error);
   }
 }
 
@@ -38,78 +43,90 @@ void run(const Plan& plan, const Arrays& arrays, void* output, int threads) {
   plan.run(arrays.data.tensor.data, arrays.indices.tensor.data, output, {.threads = threads});
 }
 
-bool needs_detour(const Call& call, const Arrays& arrays) {
-  const View& out = arrays.out;
-  return !out.whole_strides ||
-         (call.overlap_allowed && byte_range(out.tensor.spec) &&
-          byte_range(arrays.data.tensor.spec) && byte_range(arrays.indices.tensor.spec) &&
-          (may_overlap(arrays.data.tensor, out.tensor) ||
-           may_overlap(arrays.indices.tensor, out.tensor)));
+// True for a range that the address space has room for; Plan::run refuses others.
+bool addressable(const void* memory, ByteRange range) {
+  const auto address = reinterpret_cast<intptr_t>(memory);
+  return checked_add(address, range.lo) && checked_add(address, range.hi);
+}
+
+bool out_overlaps(const KnownPlan& known, const Arrays& arrays) {
+  const Tensor& data = arrays.data.tensor;
+  const Tensor& indices = arrays.indices.tensor;
+  const Tensor& out = arrays.out.tensor;
+  if (!addressable(data.data, known.data) || !addressable(indices.data, known.indices) ||
+      !addressable(out.data, known.output)) {
+    return false;
+  }
+  return (ranges_meet(data.data, known.data, out.data, known.output) && may_overlap(data, out)) ||
+         (ranges_meet(indices.data, known.indices, out.data, known.output) &&
+          may_overlap(indices, out));
 }
 
 // By a temporary that is copied to `out` at the end: also right if `out` shares memory with data.
-void run_by_detour(Call& call, const Arrays& arrays) {
-  Request& r = call.request;
-  r.output = TensorSpec(arrays.out.tensor.spec.dtype, arrays.out.tensor.spec.sizes);
-  r.output_given = true;
-  const std::shared_ptr<const Plan> plan = plan_for(r);
-  Array temporary(plan->output());
-  run(*plan, arrays, temporary.tensor().data, call.threads);
+void run_by_detour(const Call& call, const Arrays& arrays) {
+  const TensorSpec& out = arrays.out.tensor.spec;
+  const TensorSpec contiguous(out.dtype, out.sizes);
+  const auto known =
+      plan_for(call.request, {arrays.data.tensor.spec, arrays.indices.tensor.spec, &contiguous});
+  Array temporary(contiguous);
+  run(known->plan, arrays, temporary.tensor().data, call.threads);
   copy_into(arrays.out, temporary);
 }
 
-nb::object run_new(const Plan& plan, const Arrays& arrays, int threads, bool scalar) {
-  Result result(arrays.data, plan.output());
-  run(plan, arrays, result.memory(), threads);
-  return result.finish(scalar);
+void run_into_out(const Call& call, const Arrays& arrays) {
+  if (!arrays.out.whole_strides) {
+    run_by_detour(call, arrays);
+    return;
+  }
+  const auto known = plan_for(
+      call.request, {arrays.data.tensor.spec, arrays.indices.tensor.spec, &arrays.out.tensor.spec});
+  if (call.overlap_allowed && out_overlaps(*known, arrays)) {
+    run_by_detour(call, arrays);
+    return;
+  }
+  run(known->plan, arrays, arrays.out.tensor.data, call.threads);
 }
 
 }  // namespace
 
 Arrays view_arrays(std::string_view call, nb::handle data, nb::handle indices, nb::handle out) {
-  Arrays arrays{view_of(data, {call, Role::kData}),
-                view_of(indices, {call, Role::kIndices}),
-                {},
-                nb::borrow(out)};
+  Arrays arrays;
+  view_array(arrays.data, data, {call, Role::kData});
+  view_array(arrays.indices, indices, {call, Role::kIndices});
   if (!out.is_none()) {
-    arrays.out = view_of(out, {call, Role::kOutput});
+    view_array(arrays.out, out, {call, Role::kOutput});
   }
+  arrays.passed_out = nb::borrow(out);
   return arrays;
 }
 
-std::shared_ptr<const Plan> plan_for(const Request& request) {
+std::shared_ptr<const KnownPlan> plan_for(const Request& request, const Tensors& tensors) {
   constexpr int kKept = 8;
-  thread_local CachedPlan kept[kKept];
+  thread_local std::shared_ptr<const KnownPlan> kept[kKept];
   thread_local int oldest = 0;
   if (!cacheable(request)) {
-    return new_plan(request);
+    return new_plan(request, tensors);
   }
-  for (const CachedPlan& entry : kept) {
-    if (entry.plan != nullptr && same(entry.request, request)) {
-      return entry.plan;
+  for (const auto& known : kept) {
+    if (known != nullptr && same(known->asked, request, tensors)) {
+      return known;
     }
   }
-  std::shared_ptr<const Plan> plan = new_plan(request);
-  kept[oldest] = {request, plan};
+  auto known = new_plan(request, tensors);
+  kept[oldest] = known;
   oldest = (oldest + 1) % kKept;
-  return plan;
+  return known;
 }
 
-nb::object execute(Call& call, const Arrays& arrays) {
-  Request& r = call.request;
-  r.data = arrays.data.tensor.spec;
-  r.indices = arrays.indices.tensor.spec;
-  if (arrays.passed_out.is_none()) {
-    return run_new(*plan_for(r), arrays, call.threads, call.scalar_result);
+nb::object execute(const Call& call, const Arrays& arrays) {
+  if (!arrays.passed_out.is_none()) {
+    run_into_out(call, arrays);
+    return arrays.passed_out;
   }
-  if (needs_detour(call, arrays)) {
-    run_by_detour(call, arrays);
-  } else {
-    r.output = arrays.out.tensor.spec;
-    r.output_given = true;
-    run(*plan_for(r), arrays, arrays.out.tensor.data, call.threads);
-  }
-  return arrays.passed_out;
+  const auto known = plan_for(call.request, {arrays.data.tensor.spec, arrays.indices.tensor.spec});
+  Result result(arrays.data, known->plan.output());
+  run(known->plan, arrays, result.memory(), call.threads);
+  return result.finish(call.scalar_result);
 }
 
 nb::object execute(const Plan& plan, const Arrays& arrays, int threads) {

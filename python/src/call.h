@@ -12,7 +12,7 @@
 namespace sheaf::python {
 
 struct Call {
-  Request request;  // data, indices and output are filled in from the arrays
+  Request request;  // the options; its tensors are those of the arrays
   int threads = 0;
   bool overlap_allowed = false;  // an output that overlaps an input is written by a detour
   bool scalar_result = false;    // NumPy: a result without dimensions is a scalar
@@ -29,13 +29,26 @@ struct Arrays {
 Arrays view_arrays(std::string_view call, nb::handle data, nb::handle indices, nb::handle out);
 
 // Runs the call and returns the result: `out` itself, or a new array of data's kind.
-nb::object execute(Call& call, const Arrays& arrays);
+nb::object execute(const Call& call, const Arrays& arrays);
 
 // Runs a plan made earlier on arrays that must be laid out as it says.
 nb::object execute(const Plan& plan, const Arrays& arrays, int threads);
 
-// The plan for a request, refusals translated. Recent plans of this thread are kept, for a call
-// in a loop asks for the same one again and again.
-std::shared_ptr<const Plan> plan_for(const Request& request);
+// The tensors of a plan; without `output` it is contiguous.
+struct Tensors {
+  const TensorSpec& data;
+  const TensorSpec& indices;
+  const TensorSpec* output = nullptr;
+};
+
+struct KnownPlan {
+  Request asked;
+  Plan plan;
+  ByteRange data, indices, output;
+};
+
+// The plan for the options of `request` and these tensors, refusals translated. Recent plans of
+// this thread are kept, for a call in a loop asks for the same one again and again.
+std::shared_ptr<const KnownPlan> plan_for(const Request& request, const Tensors& tensors);
 
 }  // namespace sheaf::python

@@ -18,8 +18,8 @@ nb::object call_dlpack(nb::handle object) {
     return method(nb::arg("max_version") =
                       nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION));
   } catch (nb::python_error& error) {
-    // Producers from before version 1 do not know the keyword.
-    if (!error.matches(PyExc_TypeError)) {
+    // Producers from before version 1 do not know the keyword, or say that they cannot do it.
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_NotImplementedError)) {
       throw;
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "errors.h"
 
+#include "dims.h"
 #include "support/text.h"
 
 namespace sheaf::python {
@@ -25,14 +26,6 @@ PyObject* class_of(const Error& error) {
     case ErrorCode::kOutOfMemory: return classes.out_of_memory;
     default: return classes.argument;
   }
-}
-
-nb::tuple tuple_of(const Dims& dims) {
-  nb::list list;
-  for (const int64_t dim : dims) {
-    list.append(dim);
-  }
-  return nb::tuple(list);
 }
 
 // Sets the Python error; a bad index carries its position and the number of bad ones.

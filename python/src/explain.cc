@@ -36,7 +36,8 @@ int64_t* elements(const nb::object& array) {
 }
 
 nb::tuple map_elements(const Plan& plan, nb::handle indices) {
-  const View view = view_of(indices, {"explain", Role::kIndices});
+  View view;
+  view_array(view, indices, {"explain", Role::kIndices});
   if (view.tensor.spec != plan.indices()) {
     raise_argument(
         refusal_text("explain: indices differ from the plan's",

@@ -61,25 +61,16 @@ nb::object take_along_axis(nb::handle x, nb::handle indices, nb::handle axis, nb
   return execute(call, arrays);
 }
 
-// The keywords of the other functions, as the bindings below collect them.
-struct Keywords {
-  int64_t axis = 0;
-  int64_t batch_dims = 0;
-  bool broadcast = false;
-  RuleKeywords rule;
+struct RunKeywords {
+  GatherKeywords gather;
+  int threads;
   nb::handle out;
-  int threads = 0;
 };
 
-nb::object run_gather(Op op, nb::handle data, nb::handle indices, const Keywords& keywords) {
+nb::object run_gather(Op op, nb::handle data, nb::handle indices, const RunKeywords& keywords) {
   const Arrays arrays = view_arrays(to_string(op), data, indices, keywords.out);
   Call call;
-  call.request.op = op;
-  call.request.name = to_string(op);
-  call.request.axis = keywords.axis;
-  call.request.batch_dims = keywords.batch_dims;
-  call.request.broadcast = keywords.broadcast;
-  call.request.rule = rule_from(keywords.rule, arrays.data.descr());
+  call.request = request_from(op, keywords.gather, arrays.data.descr());
   call.threads = checked_threads(keywords.threads);
   return execute(call, arrays);
 }
@@ -87,33 +78,29 @@ nb::object run_gather(Op op, nb::handle data, nb::handle indices, const Keywords
 nb::object gather(nb::handle data, nb::handle indices, int64_t axis, int64_t batch_dims,
                   std::string_view out_of_range, std::string_view negative, nb::handle fill_value,
                   int threads, nb::handle out) {
-  return run_gather(Op::kGather, data, indices,
-                    {.axis = axis,
-                     .batch_dims = batch_dims,
-                     .rule = {out_of_range, negative, fill_value},
-                     .out = out,
-                     .threads = threads});
+  return run_gather(
+      Op::kGather, data, indices,
+      {{.axis = axis, .batch_dims = batch_dims, .rule = {out_of_range, negative, fill_value}},
+       threads,
+       out});
 }
 
 nb::object gather_elements(nb::handle data, nb::handle indices, int64_t axis, bool broadcast,
                            std::string_view out_of_range, std::string_view negative,
                            nb::handle fill_value, int threads, nb::handle out) {
-  return run_gather(Op::kGatherElements, data, indices,
-                    {.axis = axis,
-                     .broadcast = broadcast,
-                     .rule = {out_of_range, negative, fill_value},
-                     .out = out,
-                     .threads = threads});
+  return run_gather(
+      Op::kGatherElements, data, indices,
+      {{.axis = axis, .broadcast = broadcast, .rule = {out_of_range, negative, fill_value}},
+       threads,
+       out});
 }
 
 nb::object gather_nd(nb::handle data, nb::handle indices, int64_t batch_dims,
                      std::string_view out_of_range, std::string_view negative,
                      nb::handle fill_value, int threads, nb::handle out) {
-  return run_gather(Op::kGatherNd, data, indices,
-                    {.batch_dims = batch_dims,
-                     .rule = {out_of_range, negative, fill_value},
-                     .out = out,
-                     .threads = threads});
+  return run_gather(
+      Op::kGatherNd, data, indices,
+      {{.batch_dims = batch_dims, .rule = {out_of_range, negative, fill_value}}, threads, out});
 }
 
 }  // namespace

@@ -96,8 +96,6 @@ Scalar scalar_from(nb::handle value, PyArray_Descr* descr) {
                            "an int, float or complex"));
 }
 
-}  // namespace
-
 IndexRule rule_from(const RuleKeywords& keywords, PyArray_Descr* descr) {
   IndexRule rule{.negative = negative_from(keywords.negative),
                  .out_of_range = out_of_range_from(keywords.out_of_range)};
@@ -105,6 +103,19 @@ IndexRule rule_from(const RuleKeywords& keywords, PyArray_Descr* descr) {
     rule.fill_value = scalar_from(keywords.fill_value, descr);
   }
   return rule;
+}
+
+}  // namespace
+
+Request request_from(Op op, const GatherKeywords& keywords, PyArray_Descr* descr) {
+  Request r;
+  r.op = op;
+  r.name = to_string(op);
+  r.axis = keywords.axis;
+  r.batch_dims = keywords.batch_dims;
+  r.broadcast = keywords.broadcast;
+  r.rule = rule_from(keywords.rule, descr);
+  return r;
 }
 
 IndexRule rule_from_mode(std::string_view mode) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "numpy_api.h"
+#include "plan/request.h"
 #include "sheaf/index_rule.h"
 
 namespace sheaf::python {
@@ -21,8 +22,17 @@ struct RuleKeywords {
   nb::handle fill_value;
 };
 
-// `descr`: the NumPy dtype of data, or null. It tells what a fill_value that is a date becomes.
-IndexRule rule_from(const RuleKeywords& keywords, PyArray_Descr* descr);
+// The keywords of all three; each function sets those it has.
+struct GatherKeywords {
+  int64_t axis = 0;
+  int64_t batch_dims = 0;
+  bool broadcast = false;
+  RuleKeywords rule;
+};
+
+// A request without its tensors. `descr`: the NumPy dtype of data, or null; it tells what a
+// fill_value that is a date becomes.
+Request request_from(Op op, const GatherKeywords& keywords, PyArray_Descr* descr);
 
 // NumPy's mode= of take.
 IndexRule rule_from_mode(std::string_view mode);

@@ -11,6 +11,7 @@
 
 #include "bindings.h"
 #include "call.h"
+#include "dims.h"
 #include "docs.h"
 #include "errors.h"
 #include "options.h"
@@ -20,14 +21,6 @@ namespace sheaf::python {
 namespace {
 
 using nb::literals::operator""_a;
-
-nb::tuple tuple_of(const Dims& dims) {
-  nb::list list;
-  for (const int64_t dim : dims) {
-    list.append(dim);
-  }
-  return nb::tuple(list);
-}
 
 DType dtype_from(nb::handle object) {
   if (nb::isinstance<nb::str>(object)) {
@@ -60,7 +53,8 @@ Described describe_tensor(nb::handle object, const Argument& argument) {
   if (nb::isinstance<TensorSpec>(object)) {
     return {nb::cast<TensorSpec>(object), {}, nullptr};
   }
-  const View view = view_of(object, argument);
+  View view;
+  view_array(view, object, argument);
   if (!view.whole_strides) {
     raise_argument(refusal_text("plan: out has strides that are not whole elements",
                                 "a plan counts strides in elements",
@@ -69,57 +63,44 @@ Described describe_tensor(nb::handle object, const Argument& argument) {
   return {view.tensor.spec, view.object, view.descr()};
 }
 
-struct Keywords {
-  int64_t axis = 0;
-  int64_t batch_dims = 0;
-  bool broadcast = false;
-  RuleKeywords rule;
+struct PlanKeywords {
+  GatherKeywords gather;
   nb::handle out;
 };
 
-Plan make(Op op, nb::handle data, nb::handle indices, const Keywords& keywords) {
+Plan make(Op op, nb::handle data, nb::handle indices, const PlanKeywords& keywords) {
   const Described described = describe_tensor(data, {to_string(op), Role::kData});
-  Request r;
-  r.op = op;
-  r.name = to_string(op);
-  r.data = described.spec;
-  r.indices = describe_tensor(indices, {r.name, Role::kIndices}).spec;
-  r.axis = keywords.axis;
-  r.batch_dims = keywords.batch_dims;
-  r.broadcast = keywords.broadcast;
-  r.rule = rule_from(keywords.rule, described.descr);
-  if (!keywords.out.is_none()) {
-    r.output = describe_tensor(keywords.out, {r.name, Role::kOutput}).spec;
-    r.output_given = true;
+  const Request r = request_from(op, keywords.gather, described.descr);
+  const TensorSpec index_spec = describe_tensor(indices, {r.name, Role::kIndices}).spec;
+  if (keywords.out.is_none()) {
+    return plan_for(r, {described.spec, index_spec})->plan;
   }
-  return *plan_for(r);
+  const TensorSpec output = describe_tensor(keywords.out, {r.name, Role::kOutput}).spec;
+  return plan_for(r, {described.spec, index_spec, &output})->plan;
 }
 
 Plan plan_gather(nb::handle data, nb::handle indices, int64_t axis, int64_t batch_dims,
                  std::string_view out_of_range, std::string_view negative, nb::handle fill_value,
                  nb::handle out) {
-  return make(Op::kGather, data, indices,
-              {.axis = axis,
-               .batch_dims = batch_dims,
-               .rule = {out_of_range, negative, fill_value},
-               .out = out});
+  return make(
+      Op::kGather, data, indices,
+      {{.axis = axis, .batch_dims = batch_dims, .rule = {out_of_range, negative, fill_value}},
+       out});
 }
 
 Plan plan_gather_elements(nb::handle data, nb::handle indices, int64_t axis, bool broadcast,
                           std::string_view out_of_range, std::string_view negative,
                           nb::handle fill_value, nb::handle out) {
-  return make(Op::kGatherElements, data, indices,
-              {.axis = axis,
-               .broadcast = broadcast,
-               .rule = {out_of_range, negative, fill_value},
-               .out = out});
+  return make(
+      Op::kGatherElements, data, indices,
+      {{.axis = axis, .broadcast = broadcast, .rule = {out_of_range, negative, fill_value}}, out});
 }
 
 Plan plan_gather_nd(nb::handle data, nb::handle indices, int64_t batch_dims,
                     std::string_view out_of_range, std::string_view negative, nb::handle fill_value,
                     nb::handle out) {
   return make(Op::kGatherNd, data, indices,
-              {.batch_dims = batch_dims, .rule = {out_of_range, negative, fill_value}, .out = out});
+              {{.batch_dims = batch_dims, .rule = {out_of_range, negative, fill_value}}, out});
 }
 
 nb::object run_plan(const Plan& plan, nb::handle data, nb::handle indices, nb::handle out,
@@ -133,7 +114,7 @@ std::string plan_repr(const Plan& plan) {
          ", " + plan.indices().str() + " -> " + plan.output().str() + ">";
 }
 
-void bind_classes(nb::module_& module) {
+void bind_spec(nb::module_& module) {
   nb::class_<TensorSpec>(module, "Spec", "A tensor without its memory: dtype, shape and strides.")
       .def("__init__", init_spec, "dtype"_a, "shape"_a, "strides"_a = nb::none(),
            nb::sig("def __init__(self, dtype: typing.Any, shape: typing.Sequence[int], strides: "
@@ -155,6 +136,9 @@ void bind_classes(nb::module_& module) {
             return nb::isinstance<TensorSpec>(b) && a == nb::cast<const TensorSpec&>(b);
           },
           nb::sig("def __eq__(self, other: object, /) -> bool"));
+}
+
+void bind_plan(nb::module_& module) {
   nb::class_<Plan>(module, "Plan",
                    "One gather, decided: run it as often as you like, from any thread.")
       .def("run", run_plan, "data"_a, "indices"_a, "out"_a = nb::none(), nb::kw_only(),
@@ -185,7 +169,8 @@ void bind_classes(nb::module_& module) {
 }  // namespace
 
 void bind_plans(nb::module_& module) {
-  bind_classes(module);
+  bind_spec(module);
+  bind_plan(module);
   module.def("plan_gather", plan_gather, "data"_a, "indices"_a, nb::kw_only(), "axis"_a = 0,
              "batch_dims"_a = 0, "out_of_range"_a = "fail", "negative"_a = "from_end",
              "fill_value"_a = 0, "out"_a = nb::none(), nb::sig(kPlanGatherSignature), kPlanDoc);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Which element goes where, read off the nest before it is normalised.
+#include <exception>
+
 #include "plan/index_error.h"
 #include "plan/lower.h"
 #include "plan/refuse.h"
@@ -57,6 +59,20 @@ void visit(const Walk& walk, int loop, int64_t real_index, int64_t flat_index, i
   }
 }
 
+std::vector<ElementSource> room_for_all(const Request& r) {
+  const int64_t count = element_count(r.output.sizes);
+  std::vector<ElementSource> map;
+  try {
+    map.reserve(static_cast<size_t>(count));
+  } catch (const std::exception&) {  // bad_alloc or length_error
+    throw Error(ErrorCode::kOutOfMemory,
+                four_lines(r, "out of memory",
+                           cat("the map of ", count, " output elements does not fit into memory"),
+                           "a smaller problem of the same kind"));
+  }
+  return map;
+}
+
 }  // namespace
 
 std::vector<ElementSource> element_map(const Plan& plan, const ConstTensor& indices) {
@@ -70,13 +86,12 @@ std::vector<ElementSource> element_map(const Plan& plan, const ConstTensor& indi
     refuse(r, "null pointer", "indices has elements, but its pointer is null",
            "pass the tensor's memory");
   }
+  std::vector<ElementSource> map = room_for_all(r);
   if (r.rule.out_of_range == OutOfRange::kFail || r.rule.out_of_range == OutOfRange::kTrust) {
     throw_first_bad_index(plan, indices.data);
   }
   const Nest real = lower(r);
   const Nest flat = lower(packed(r));
-  std::vector<ElementSource> map;
-  map.reserve(static_cast<size_t>(element_count(r.output.sizes)));
   with_index_type(r.indices.dtype, [&](auto zero) {
     visit<decltype(zero)>({real, flat, static_cast<const std::byte*>(indices.data), map}, 0, 0, 0,
                           0);

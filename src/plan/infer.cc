@@ -192,6 +192,20 @@ void check_given_output(const Request& r, const Dims& sizes) {
   }
 }
 
+TensorSpec contiguous_output(const Request& r, const Dims& sizes) {
+  try {
+    const TensorSpec output(r.data.dtype, sizes);
+    if (byte_range(output)) {
+      return output;
+    }
+  } catch (const Error&) {  // the sizes multiply to more than int64 holds
+  }
+  refuse(r, "output too large",
+         cat("the output would be ", r.data.dtype.name(), bracketed(sizes),
+             ": more than 2^63 - 1 bytes"),
+         "fewer indices a call");
+}
+
 }  // namespace
 
 Dims infer_sizes(Request& r) {
@@ -218,14 +232,7 @@ void infer(Request& r) {
     check_tensor(r, "output", r.output);
     check_given_output(r, sizes);
   } else {
-    try {
-      r.output = TensorSpec(r.data.dtype, sizes);
-    } catch (const Error&) {
-      refuse(r, "output too large",
-             cat("the output would be ", bracketed(sizes), ": more than 2^63 - 1 elements"),
-             "fewer indices a call");
-    }
-    check_tensor(r, "output", r.output);
+    r.output = contiguous_output(r, sizes);
     r.output_given = true;  // from here on it is known, and errors show it
   }
 }

@@ -97,8 +97,9 @@ bool may_overlap(const ConstTensor& a, const ConstTensor& b) {
   }
   // Within a period, `a` covers [0, bytes) and `b` covers [shift, shift + bytes).
   const int64_t distance = reinterpret_cast<intptr_t>(b.data) - reinterpret_cast<intptr_t>(a.data);
-  const int64_t shift = (distance % period + period) % period;
-  return shift < a.spec.dtype.bytes() || shift + b.spec.dtype.bytes() > period;
+  const int64_t rest = distance % period;
+  const int64_t shift = rest < 0 ? rest + period : rest;
+  return shift < a.spec.dtype.bytes() || shift > period - b.spec.dtype.bytes();
 }
 
 }  // namespace sheaf

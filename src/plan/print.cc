@@ -51,10 +51,10 @@ std::string json_tensor(const TensorSpec& spec) {
 
 }  // namespace
 
-// gather   1 loop, rows of 256 bytes
+// gather 256 bytes a step, i64 indices, negative from_end, out of range fail
 //   for p0 in 0..4096
-//     i0 = indices[p0]            in 0..1000000, negative from_end, out of range fail
-//     output + p0*256  <-  data + i0*256
+//     i0 = indices[p0] in 0..1000000
+//     output + p0*256 <- data + i0*256
 std::string Plan::str() const {
   const Nest& nest = nest_;
   std::string text = cat("gather ", counted(nest.row_bytes, "byte", "bytes"), " a step, ",

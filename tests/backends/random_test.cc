@@ -224,7 +224,7 @@ uint64_t from_environment(const char* name, uint64_t otherwise) {
 // `one_in` times fewer.
 constexpr uint64_t kShares = 8;
 void run_cases(uint64_t share, uint64_t one_in, int64_t most_elements) {
-  const uint64_t count = from_environment("SHEAF_TEST_CASES", 16000) / kShares / one_in;
+  const uint64_t count = from_environment("SHEAF_TEST_CASES", 8000) / kShares / one_in;
   uint64_t first = share * 1'000'000'000 + static_cast<uint64_t>(most_elements);
   uint64_t last = first + count;
   if (std::getenv("SHEAF_TEST_SEED") != nullptr) {

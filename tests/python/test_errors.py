@@ -132,8 +132,9 @@ def test_elements_of_more_than_64_bytes():
 
 
 def test_more_than_32_dimensions():
-    with pytest.raises(sheaf.ArgumentError, match="at most 32"):
-        sheaf.take(numpy.zeros((1,) * 33), [0])
+    if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0":  # before, 32 was NumPy's limit too
+        with pytest.raises(sheaf.ArgumentError, match="at most 32"):
+            sheaf.take(numpy.zeros((1,) * 33), [0])
     with pytest.raises(sheaf.ArgumentError, match="too many dimensions"):
         sheaf.take(numpy.zeros((1,) * 32), [[0]], axis=0)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The package itself: types, stubs, documentation, and the price of a small call."""
 
+import importlib.util
 import io
 import re
 import subprocess
@@ -29,7 +30,9 @@ def test_version_is_that_of_the_library():
 
 def test_it_is_typed():
     assert (Path(sheaf.__file__).parent / "py.typed").is_file()
-    result = run("-m", "mypy", "--strict", "--exclude", "torch.py", str(PACKAGE))
+    # Without PyTorch its types are unknown, and so is what sheaf/torch.py does with them.
+    without = [] if importlib.util.find_spec("torch") else ["--exclude", "torch.py"]
+    result = run("-m", "mypy", "--strict", *without, str(PACKAGE))
     assert result.returncode == 0, result.stdout + result.stderr
 
 

@@ -20,6 +20,7 @@ inline constexpr int kUsageError = 2;
 // Does the work and returns the exit status; a sheaf::Error ends the program with kDataError.
 using Command = std::function<int()>;
 
+void add_bench(CLI::App& app, Command& chosen);
 void add_check(CLI::App& app, Command& chosen);
 void add_demo(CLI::App& app, Command& chosen);
 void add_doctor(CLI::App& app, Command& chosen);

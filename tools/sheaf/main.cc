@@ -16,6 +16,7 @@ constexpr const char* kExamples = R"(Examples:
   sheaf explain 'gather_elements f32[3,3] i64[2,3]={1,2,0,2,0,0} axis=0'
   sheaf explain 'gather f32[1000000,64] i64[4096] axis=0' --kernels
   sheaf check cases/*.json --op gather,gather_nd
+  sheaf bench 'gather f32[1000000,64] i64[4096] axis=0'
   sheaf demo
   sheaf doctor --json
 
@@ -28,6 +29,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "sheaf " SHEAF_VERSION);
   app.require_subcommand(1);
   Command chosen;
+  add_bench(app, chosen);
   add_check(app, chosen);
   add_demo(app, chosen);
   add_doctor(app, chosen);

@@ -70,16 +70,28 @@ class GridWriter {
     return (block * rows_ + row) * columns_ + column;
   }
 
+  // As many columns as the style is wide, and as wide as their widest text.
   void measure() {
     row_number_ = rank_ < 2 ? 0 : text_width(std::to_string(shown_rows_ - 1));
-    cell_ = text_width(std::to_string(shown_columns_ - 1));
+    const int64_t room = style_.width - (row_number_ + 3);
+    for (int64_t column = 0; column < shown_columns_; ++column) {
+      const int needed = std::max(cell_, column_width(column));
+      if (column > 0 && (column + 1) * (needed + 2) > room) {
+        shown_columns_ = column;
+        break;
+      }
+      cell_ = needed;
+    }
+  }
+
+  int column_width(int64_t column) const {
+    int width = text_width(std::to_string(column));
     for (int64_t block = 0; block < shown_blocks_; ++block) {
       for (int64_t row = 0; row < shown_rows_; ++row) {
-        for (int64_t column = 0; column < shown_columns_; ++column) {
-          cell_ = std::max(cell_, text_width(grid_.cell(element(block, row, column)).text));
-        }
+        width = std::max(width, text_width(grid_.cell(element(block, row, column)).text));
       }
     }
+    return width;
   }
 
   void append(Line& line, Color color, const std::string& text) const {

@@ -24,8 +24,6 @@ constexpr int64_t kPrefetchBytes = 8192;
 // An output larger than this is written around the cache. A fraction of the last level: it is
 // shared with the inputs, and with whatever else runs.
 constexpr int64_t kStreamedOutput = int64_t{32} << 20;
-// From here on the ragged ends of unaligned rows do not matter to streaming.
-constexpr int64_t kStreamAnyRow = 512;
 // A row that the indices jump about in is brought into the first-level cache up to this size.
 constexpr int64_t kAheadBytes = int64_t{64} << 10;
 
@@ -52,11 +50,11 @@ bool worth_streaming(const Nest& nest, const Tiling& tiling, const Buffers& buff
   if (points(nest) * nest.row_bytes <= std::min(kStreamedOutput, cpu::caches().last / 4)) {
     return false;
   }
-  if (nest.row_bytes >= kStreamAnyRow) {
-    return true;
+  if (nest.row_bytes > kNarrowRow) {
+    return tiling.inner.output == nest.row_bytes;
   }
-  if (nest.row_bytes >= kLine) {
-    return nest.row_bytes % kLine == 0 && is_aligned(tiling, buffers);
+  if (nest.row_bytes == kLine) {
+    return is_aligned(tiling, buffers);
   }
   // Filled rows are written in the ordinary way and would leave the others unaligned.
   return tiling.hardware_gather && nest.out_of_range != OutOfRange::kFill &&

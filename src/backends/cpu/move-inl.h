@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows from offsets. Up to 64 bytes, each row size has its own loop with moves of constant size, so
-// that 12 or 20 bytes cost what 16 and 24 do; wider rows are copied by vectors. Memory that is not
-// in cache is asked for before its turn, and outputs too large to stay in cache are written around
-// it.
+// Rows from offsets. Rows of up to 64 bytes are one move of a constant size, or two that overlap in
+// the middle, so that 12 or 20 bytes cost what 16 and 32 do; wider rows are copied by vectors.
+// Memory that is not in cache is asked for before its turn, and outputs too large to stay in cache
+// are written around it.
 #if defined(SHEAF_CPU_MOVE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SHEAF_CPU_MOVE_INL
 #undef SHEAF_CPU_MOVE_INL
@@ -11,9 +11,7 @@
 #define SHEAF_CPU_MOVE_INL
 #endif
 
-#include <array>
 #include <cstring>
-#include <utility>
 
 #include "backends/cpu/gather_instruction-inl.h"
 #include "backends/cpu/routines.h"
@@ -24,9 +22,11 @@ namespace sheaf::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 inline constexpr int64_t kLine = 64;
-inline constexpr int64_t kMaxFixedRow = 64;
+inline constexpr int64_t kNarrowRow = 64;
 // A page's worth of a long row is asked for; the hardware prefetcher sees the rest coming.
 inline constexpr int64_t kAskedBytes = 4096;
+// From here on the ragged ends of a row do not matter to streaming it.
+inline constexpr int64_t kStreamAlone = 2048;
 
 // Into the second level: a line on its way there does not hold one of the few first-level buffers
 // for as long (5.8 against 7.6 ns a random line where both were measured).
@@ -70,15 +70,25 @@ HWY_INLINE void in_runs(const RowMove& rows, MoveRun move) {
   }
 }
 
-template <int kRowBytes>
-void move_fixed(const RowMove& rows) {
+// Rows of kPart bytes; if kTwice, of more than kPart and up to 2 * kPart bytes.
+template <int kPart, bool kTwice>
+void move_narrow(const RowMove& rows) {
   const std::byte* HWY_RESTRICT data = rows.data;
   const int64_t* HWY_RESTRICT offsets = rows.offsets;
   std::byte* HWY_RESTRICT output = rows.output;
   const int64_t step = rows.output_step;
+  const int64_t second = kTwice ? rows.row_bytes - kPart : 0;
+  const auto move = [=](int64_t i) HWY_ATTR {
+    const std::byte* from = data + offsets[i];
+    std::byte* to = output + i * step;
+    std::memcpy(to, from, kPart);
+    if constexpr (kTwice) {
+      std::memcpy(to + second, from + second, kPart);
+    }
+  };
   const auto move_all = [=](int64_t i, int64_t end) HWY_ATTR {
     for (; i < end; ++i) {
-      std::memcpy(output + i * step, data + offsets[i], kRowBytes);
+      move(i);
     }
   };
   if (rows.prefetch_rows > 0) {
@@ -91,16 +101,16 @@ void move_fixed(const RowMove& rows) {
       int64_t i = begin;
       for (; i < last_asking; ++i) {
         ask_line(data + offsets[i + ahead]);
-        std::memcpy(output + i * step, data + offsets[i], kRowBytes);
+        move(i);
       }
       move_all(i, end);
     });
     return;
   }
   in_runs(rows, [&](int64_t begin, int64_t end) HWY_ATTR {
-    if constexpr (kRowBytes == 4 || kRowBytes == 8) {
+    if constexpr (!kTwice && (kPart == 4 || kPart == 8)) {
       if (rows.hardware_gather) {
-        begin += gather_by_instruction<kRowBytes>(rows, begin, end);
+        begin += gather_by_instruction<kPart>(rows, begin, end);
       }
     }
     move_all(begin, end);
@@ -150,51 +160,80 @@ HWY_INLINE void stream_row(const uint8_t* HWY_RESTRICT from, uint8_t* HWY_RESTRI
   }
 }
 
+HWY_INLINE void ask_row(const uint8_t* row, int64_t bytes) {
+  const int64_t asked = bytes < kAskedBytes ? bytes : kAskedBytes;
+  for (int64_t at = 0; at < asked; at += kLine) {
+    ask_line(row + at);
+  }
+  ask_line(row + asked - 1);  // a row that starts within a line ends in one more
+}
+
 template <bool kStream>
 void move_wide(const RowMove& rows) {
-  const auto* data = reinterpret_cast<const uint8_t*>(rows.data);
+  // Locals: a store of bytes might change what a reference refers to, and would have it read again.
+  const auto* const data = reinterpret_cast<const uint8_t*>(rows.data);
   auto* output = reinterpret_cast<uint8_t*>(rows.output);
+  const int64_t* const offsets = rows.offsets;
+  const int64_t count = rows.count;
+  const int64_t step = rows.output_step;
   const int64_t bytes = rows.row_bytes;
-  const int64_t asked = bytes < kAskedBytes ? bytes : kAskedBytes;
-  const auto ask = [&](int64_t i) HWY_ATTR {
-    const uint8_t* row = data + rows.offsets[i];
-    for (int64_t at = 0; at < asked; at += kLine) {
-      ask_line(row + at);
-    }
-    ask_line(row + asked - 1);  // a row that starts within a line ends in one more
-  };
-  const auto move = [&](int64_t i) HWY_ATTR {
-    if constexpr (kStream) {
-      stream_row(data + rows.offsets[i], output + i * rows.output_step, bytes);
-    } else {
-      copy_row(data + rows.offsets[i], output + i * rows.output_step, bytes);
-    }
-  };
-  const int64_t ahead = rows.prefetch_rows < rows.count ? rows.prefetch_rows : rows.count;
+  const int64_t ahead = rows.prefetch_rows < count ? rows.prefetch_rows : count;
   for (int64_t i = 0; i < ahead; ++i) {
-    ask(i);
+    ask_row(data + offsets[i], bytes);
   }
-  for (int64_t i = 0; i < rows.count; ++i) {
-    if (i + ahead < rows.count && ahead > 0) {
-      ask(i + ahead);
+  for (int64_t i = 0; i < count; ++i, output += step) {
+    if (ahead > 0 && i + ahead < count) {
+      ask_row(data + offsets[i + ahead], bytes);
     }
-    move(i);
+    if constexpr (kStream) {
+      stream_row(data + offsets[i], output, bytes);
+    } else {
+      copy_row(data + offsets[i], output, bytes);
+    }
   }
 }
 
-using MoveFunction = void (*)(const RowMove&);
+// Rows that share lines of the output: gathered in a buffer first, so that whole lines can go out.
+void move_staged(const RowMove& rows) {
+  constexpr int64_t kStage = 4096;
+  alignas(64) uint8_t stage[kStage];
+  const auto* const data = reinterpret_cast<const uint8_t*>(rows.data);
+  auto* output = reinterpret_cast<uint8_t*>(rows.output);
+  const int64_t bytes = rows.row_bytes;
+  const int64_t group = kStage / bytes;
+  for (int64_t begin = 0; begin < rows.count; begin += group) {
+    const int64_t end = begin + group < rows.count ? begin + group : rows.count;
+    for (int64_t i = begin; i < end; ++i) {
+      if (i + rows.prefetch_rows < rows.count) {
+        ask_row(data + rows.offsets[i + rows.prefetch_rows], bytes);
+      }
+      copy_row(data + rows.offsets[i], stage + (i - begin) * bytes, bytes);
+    }
+    stream_row(stage, output, (end - begin) * bytes);
+    output += (end - begin) * bytes;
+  }
+}
 
-template <int... kSizes>
-constexpr std::array<MoveFunction, sizeof...(kSizes)> fixed_moves(
-    std::integer_sequence<int, kSizes...>) {
-  return {move_fixed<kSizes>...};
+// row_bytes is kPart or more: this is the size, or twice the part will do, or a larger part is
+// tried.
+template <int kPart>
+void move_by_size(const RowMove& rows) {
+  if (rows.row_bytes == kPart) {
+    move_narrow<kPart, false>(rows);
+  } else if constexpr (2 * kPart <= kNarrowRow) {
+    if (rows.row_bytes < 2 * kPart) {
+      move_narrow<kPart, true>(rows);
+    } else {
+      move_by_size<2 * kPart>(rows);
+    }
+  }
 }
 
 void move_rows(const RowMove& rows) {
-  static constexpr auto kFixed =
-      fixed_moves(std::make_integer_sequence<int, static_cast<int>(kMaxFixedRow) + 1>());
-  if (rows.row_bytes <= kMaxFixedRow && !(rows.stream && rows.row_bytes == kLine)) {
-    kFixed[static_cast<size_t>(rows.row_bytes)](rows);
+  if (rows.row_bytes <= kNarrowRow && !(rows.stream && rows.row_bytes == kLine)) {
+    move_by_size<1>(rows);
+  } else if (rows.stream && rows.row_bytes % kLine != 0 && rows.row_bytes < kStreamAlone) {
+    move_staged(rows);
   } else if (rows.stream) {
     move_wide<true>(rows);
   } else {

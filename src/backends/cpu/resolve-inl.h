@@ -9,6 +9,8 @@
 #define SHEAF_CPU_RESOLVE_INL
 #endif
 
+#include <type_traits>
+
 #include "backends/cpu/routines.h"
 #include "plan/resolve.h"
 
@@ -92,15 +94,34 @@ void add_or_fill(const Nest& nest, const IndexRun& run, const Coordinate& c, boo
 }
 
 template <class Index>
+void add_coordinate(const Nest& nest, const IndexRun& run, const Coordinate& c, bool first,
+                    int64_t* HWY_RESTRICT offsets) {
+  switch (nest.out_of_range) {
+    case OutOfRange::kFail:
+    case OutOfRange::kClamp: add_clamped<Index>(nest, run, c, first, offsets); break;
+    case OutOfRange::kFill: add_or_fill<Index>(nest, run, c, first, offsets); break;
+    case OutOfRange::kWrap: add_wrapped<Index>(nest, run, c, first, offsets); break;
+    case OutOfRange::kTrust: add_trusted<Index>(nest, run, c, first, offsets); break;
+  }
+}
+
+// The common index types have loops of their own. The others, all of which fit int64, are widened
+// first: a few percent of time for two thirds less code.
+template <class Index>
 void resolve_run(const Nest& nest, const IndexRun& run, int64_t* HWY_RESTRICT offsets) {
+  constexpr bool kCommon = std::is_same_v<Index, int32_t> || sizeof(Index) == 8;
   bool first = true;
   for (const Coordinate& c : nest.coordinates) {
-    switch (nest.out_of_range) {
-      case OutOfRange::kFail:
-      case OutOfRange::kClamp: add_clamped<Index>(nest, run, c, first, offsets); break;
-      case OutOfRange::kFill: add_or_fill<Index>(nest, run, c, first, offsets); break;
-      case OutOfRange::kWrap: add_wrapped<Index>(nest, run, c, first, offsets); break;
-      case OutOfRange::kTrust: add_trusted<Index>(nest, run, c, first, offsets); break;
+    if constexpr (kCommon) {
+      add_coordinate<Index>(nest, run, c, first, offsets);
+    } else {
+      int64_t wide[kBlock];
+      for (int64_t i = 0; i < run.count; ++i) {
+        wide[i] = load_index<Index>(run.indices, c.offset + i * run.stride);
+      }
+      const auto* memory = reinterpret_cast<const std::byte*>(wide);
+      add_coordinate<int64_t>(nest, {memory, 1, run.count, run.data_step}, {c.extent, c.stride, 0},
+                              first, offsets);
     }
     first = false;
   }

@@ -10,7 +10,10 @@ namespace {
 
 constexpr Loop kOnce{.extent = 1, .data = 0, .index = 0, .output = 0};
 
-int64_t pieces(int64_t extent, int64_t tile) { return (extent - 1) / tile + 1; }
+// Divisions cost more than a small gather: most calls have a single piece.
+int64_t pieces(int64_t extent, int64_t tile) {
+  return extent <= tile ? 1 : (extent - 1) / tile + 1;
+}
 
 // Where a tile begins: byte offsets of data and output, element offset of indices.
 struct Place {
@@ -22,6 +25,17 @@ struct Place {
   }
 };
 
+// Takes the number of a loop's piece off `tile`; returns where that piece begins.
+int64_t take_piece(int64_t& tile, const Loop& loop, int64_t extent) {
+  const int64_t count = pieces(loop.extent, extent);
+  if (count == 1) {
+    return 0;
+  }
+  const int64_t piece = tile % count;
+  tile /= count;
+  return piece * extent;
+}
+
 // One run over tiles, with what does not change from tile to tile.
 class TileRunner {
  public:
@@ -29,12 +43,8 @@ class TileRunner {
       : nest_(nest), tiling_(tiling), buffers_(buffers), routines_(routines()) {}
 
   void run(int64_t tile) {
-    const int64_t inner_pieces = pieces(tiling_.inner.extent, tiling_.inner_tile);
-    const int64_t middle_pieces = pieces(tiling_.middle.extent, tiling_.middle_tile);
-    const int64_t inner = tile % inner_pieces * tiling_.inner_tile;
-    tile /= inner_pieces;
-    const int64_t middle = tile % middle_pieces * tiling_.middle_tile;
-    tile /= middle_pieces;
+    const int64_t inner = take_piece(tile, tiling_.inner, tiling_.inner_tile);
+    const int64_t middle = take_piece(tile, tiling_.middle, tiling_.middle_tile);
     Place place;
     for (int l = tiling_.outer.size() - 1; l >= 0; --l) {
       place.advance(tiling_.outer[l], tile % tiling_.outer[l].extent);
@@ -73,19 +83,28 @@ class TileRunner {
     }
   }
 
-  // One block of indices of one step of the middle loop, with its share of the next step's data.
-  void run_own_indices(Place place, int64_t at, int64_t count, int64_t points) {
-    const std::byte* next = buffers_.data + place.data + tiling_.middle.data;
+  // One block of indices of one step of the middle loop. What comes next, the following indices and
+  // a share of the next step's data, is asked for meanwhile.
+  void run_own_indices(const Place& row, int64_t at, int64_t count, int64_t points) {
+    Place next_row = row;
+    next_row.advance(tiling_.middle, 1);
     const int64_t share = points <= kBlock ? tiling_.next_data_bytes
                                            : tiling_.next_data_bytes / pieces(points, kBlock);
-    place.advance(tiling_.inner, at);
-    resolve(place, count);
-    Place following = place;
-    following.advance(tiling_.inner, count);
-    const int64_t index_bytes = tiling_.inner.index == nest_.coordinates.size()
-                                    ? count * tiling_.inner.index * nest_.index_type.bytes()
-                                    : 0;
-    move(place, count, {index_at(following), index_bytes}, {next + at / kBlock * share, share});
+    Place block = row;
+    block.advance(tiling_.inner, at);
+    resolve(block, count);
+    Place next_block = row;
+    next_block.advance(tiling_.inner, at + count);
+    const Place& following = at + count < points ? next_block : next_row;
+    move(block, count, {index_at(following), packed_index_bytes(count)},
+         {buffers_.data + next_row.data + at / kBlock * share, share});
+  }
+
+  // Indices that lie side by side can be asked for as one piece.
+  int64_t packed_index_bytes(int64_t count) const {
+    return tiling_.inner.index == nest_.coordinates.size()
+               ? count * tiling_.inner.index * nest_.index_type.bytes()
+               : 0;
   }
 
   const std::byte* index_at(const Place& place) const {

@@ -2,6 +2,8 @@
 #include "frontends/c/dlpack.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -129,7 +131,8 @@ void* first_element(const DLTensor& tensor, const DlpackArgument& argument) {
     return nullptr;  // whatever the offset: a plan refuses it unless there are no elements
   }
   uintptr_t address = 0;
-  if (__builtin_add_overflow(reinterpret_cast<uintptr_t>(tensor.data), tensor.byte_offset,
+  if (tensor.byte_offset > uint64_t{PTRDIFF_MAX} ||
+      __builtin_add_overflow(reinterpret_cast<uintptr_t>(tensor.data), tensor.byte_offset,
                              &address)) {
     refuse(argument,
            {.what = "byte_offset out of range",

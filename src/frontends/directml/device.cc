@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "frontends/directml/dispatch.h"
 #include "frontends/directml/feature_levels.h"
@@ -100,13 +101,13 @@ void clear(Interface** out) {
   }
 }
 
-// Hands over what `make` returns, if there is somebody to take it.
-template <class Interface, class Make>
-HRESULT give(Interface** out, Make make) {
+// Makes an object, if there is somebody to take it.
+template <class Object, class Interface, class... Arguments>
+HRESULT give(Interface** out, Arguments&&... arguments) {
   if (out == nullptr) {
     return S_FALSE;
   }
-  *out = make();
+  *out = new Object(std::forward<Arguments>(arguments)...);
   return S_OK;
 }
 
@@ -132,7 +133,7 @@ class Device final : public Counted<IDMLDevice, Device> {
       const OperatorDesc read = read_operator(desc, level_);
       const Tensors tensors = read_tensors(read);
       auto gather = std::make_shared<const Gather>(make_plan(make_request(read, tensors)), tensors);
-      return give(op, [&] { return new Operator(this, std::move(gather)); });
+      return give<Operator>(op, this, std::move(gather));
     });
   }
 
@@ -145,7 +146,7 @@ class Device final : public Counted<IDMLDevice, Device> {
         refuse(created.gather()->plan().request(), "unknown execution flags",
                cat("flags = ", int32_t{flags}), "DML_EXECUTION_FLAG_NONE (0)");
       }
-      return give(compiled, [&] { return new CompiledOperator(created); });
+      return give<CompiledOperator>(compiled, created);
     });
   }
 
@@ -185,8 +186,8 @@ void check_device_arguments(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL lev
   if (!is_feature_level(level)) {
     refuse({.who = "DMLCreateDevice",
             .what = "feature level not supported",
-            .detail = cat(hex(level), " is not the value of a level up to ",
-                          level_name(kHighestLevel)),
+            .detail =
+                cat(hex(level), " is not the value of a level up to ", level_name(kHighestLevel)),
             .given = given,
             .next = level_name(kHighestLevel),
             .code = ErrorCode::kUnsupported});
@@ -205,7 +206,7 @@ HRESULT directml::DMLCreateDevice1(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LE
   detail::clear(device);
   return detail::guarded([&] {
     detail::check_device_arguments(flags, feature_level);
-    return detail::give(device, [&] { return new detail::Device(feature_level); });
+    return detail::give<detail::Device>(device, feature_level);
   });
 }
 

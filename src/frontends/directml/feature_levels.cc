@@ -60,11 +60,11 @@ constexpr TensorSupport kSupport[] = {
 constexpr std::span kRows(kSupport);
 
 constexpr OperatorInfo kOperators[] = {
-    {DML_OPERATOR_GATHER, "DML_OPERATOR_GATHER", Op::kGather, kRows.first<4>()},
-    {DML_OPERATOR_GATHER_ELEMENTS, "DML_OPERATOR_GATHER_ELEMENTS", Op::kGatherElements,
+    {DML_OPERATOR_GATHER, Op::kGather, "DML_OPERATOR_GATHER", kRows.first<4>()},
+    {DML_OPERATOR_GATHER_ELEMENTS, Op::kGatherElements, "DML_OPERATOR_GATHER_ELEMENTS",
      kRows.first<3>()},
-    {DML_OPERATOR_GATHER_ND, "DML_OPERATOR_GATHER_ND", Op::kGatherNd, kRows.first<3>()},
-    {DML_OPERATOR_GATHER_ND1, "DML_OPERATOR_GATHER_ND1", Op::kGatherNd, kRows.first<2>()},
+    {DML_OPERATOR_GATHER_ND, Op::kGatherNd, "DML_OPERATOR_GATHER_ND", kRows.first<3>()},
+    {DML_OPERATOR_GATHER_ND1, Op::kGatherNd, "DML_OPERATOR_GATHER_ND1", kRows.first<2>()},
 };
 
 constexpr DML_FEATURE_LEVEL kLevels[] = {

@@ -43,8 +43,8 @@ struct TensorSupport {
 
 struct OperatorInfo {
   DML_OPERATOR_TYPE type;
-  const char* name;
   Op op;
+  const char* name;
   std::span<const TensorSupport> support;  // newest first
 };
 

@@ -170,10 +170,9 @@ void check_together(const OperatorDesc& op, const Tensors& tensors) {
 
 Tensors read_tensors(const OperatorDesc& op) {
   const TensorSupport& support = *op.support;
-  const Tensors tensors{
-      .input = read_tensor({op, "InputTensor", op.input, support.data, false}),
-      .indices = read_tensor({op, "IndicesTensor", op.indices, support.indices, false}),
-      .output = read_tensor({op, "OutputTensor", op.output, support.data, true})};
+  Tensors tensors{.input = read_tensor({op, "InputTensor", op.input, support.data, false}),
+                  .indices = read_tensor({op, "IndicesTensor", op.indices, support.indices, false}),
+                  .output = read_tensor({op, "OutputTensor", op.output, support.data, true})};
   check_together(op, tensors);
   return tensors;
 }

@@ -84,7 +84,7 @@ std::optional<Scalar> read_word(std::string_view token) {
   const struct {
     std::string_view word;
     Scalar value;
-  } words[] = {{"true", true},  {"false", false},   {"nan", kNan},
+  } words[] = {{"true", 1},     {"false", 0},       {"nan", kNan},
                {"-nan", -kNan}, {"inf", kInfinity}, {"-inf", -kInfinity}};
   for (const auto& known : words) {
     if (token == known.word) {
@@ -191,7 +191,8 @@ Scalar Cursor::number() {
   double real = 0;
   const Digits integer = read(digits, with_sign);
   if (integer == Digits::kFits) {
-    return with_sign;
+    // Floats know a negative zero, integers do not mind it.
+    return with_sign == 0 && digits.front() == '-' ? Scalar(-0.0) : Scalar(with_sign);
   }
   if (read(digits, without_sign) == Digits::kFits) {
     return without_sign;
@@ -215,7 +216,7 @@ void Cursor::fail(Span span, const Complaint& complaint) const {
   const std::string name =
       wrong.empty() ? "the end" : cat("\"", excerpt_of(wrong, {0, 0}).text, "\"");
   const size_t column = columns(text_.substr(0, span.begin)) + 1;
-  const size_t room = kShownColumns - std::min(excerpt.caret, kShownColumns - 1);
+  const size_t room = std::max(columns(excerpt.text), excerpt.caret + 1) - excerpt.caret;
   const std::string marks(std::clamp<size_t>(columns(wrong), 1, room), '^');
   throw Error(ErrorCode::kInvalidArgument,
               cat("problem: ", complaint.what, "\n  ", name, " at column ", column, " ",

@@ -153,6 +153,24 @@ TEST_F(BnnsDescriptor, StridesThatNoMemoryHas) {
       "  input.stride[1] = 0 stands for 2 * 4611686018427387904, which is more than 2^63 - 1");
 }
 
+// Sound as numbers, but no pointer can be that far from another.
+TEST_F(BnnsDescriptor, StridesThatLeaveTheAddressSpace) {
+  input.data_type = output.data_type = BNNSDataTypeInt8;
+  input.size[0] = 2;
+  input.stride[1] = INT64_MAX - 2;
+  expect_refused(
+      "tensor too large\n  the strides of data lead from its pointer out of the address");
+}
+
+// An empty tensor has no element that its strides could misplace.
+TEST_F(BnnsDescriptor, StridesOfAnEmptyTensorAreNotUsed) {
+  input.size[1] = output.size[1] = 0;
+  for (BNNSNDArrayDescriptor* descriptor : {&input, &output}) {
+    descriptor->stride[0] = descriptor->stride[1] = size_t{1} << 62;
+  }
+  EXPECT_EQ(BNNSGather(0, &input, &indices, &output, nullptr), 0) << sheaf_last_error();
+}
+
 TEST_F(BnnsDescriptor, StridesBeyondTheRankAreNotRead) {
   for (size_t k = 2; k < 8; ++k) {
     input.size[k] = input.stride[k] = SIZE_MAX;

@@ -5,12 +5,7 @@
 
 #include "sheaf/directml.h"
 
-typedef unsigned int UINT;
-typedef int BOOL;
-typedef int HRESULT;
-#define S_OK ((HRESULT)0L)
-#define E_INVALIDARG ((HRESULT)0x80070057L)
-#define FAILED(hr) (((HRESULT)(hr)) < 0)
+#include "frontends/directml/windows_names.h"  // after it
 
 // UINT and HRESULT are said twice now, and mean the same.
 TEST(DirectmlBeforeWindows, NamesAreUsable) {

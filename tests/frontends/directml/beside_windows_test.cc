@@ -2,17 +2,7 @@
 //
 // The header next to the names that <windows.h> and DirectML.h bring: as much of them as clashes
 // could come from, in the order in which a program on Windows would include them.
-#define S_OK ((HRESULT)0L)
-#define S_FALSE ((HRESULT)1L)
-#define E_FAIL ((HRESULT)0x80004005L)
-#define E_OUTOFMEMORY ((HRESULT)0x8007000EL)
-#define E_INVALIDARG ((HRESULT)0x80070057L)
-#define DXGI_ERROR_UNSUPPORTED ((HRESULT)0x887A0004L)
-#define SUCCEEDED(hr) (((HRESULT)(hr)) >= 0)
-#define FAILED(hr) (((HRESULT)(hr)) < 0)
-typedef unsigned int UINT;
-typedef int BOOL;
-typedef int HRESULT;
+#include "frontends/directml/windows_names.h"
 
 #define DIRECTML_H
 #define DML_TARGET_VERSION 0x6400
@@ -27,6 +17,8 @@ struct IDMLDevice;
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "sheaf/directml.h"
 
 TEST(DirectmlBesideWindows, GlobalNamesStayTheirs) {
@@ -39,9 +31,9 @@ TEST(DirectmlBesideWindows, BothCanBeUsed) {
   sheaf::dml::ComPtr<sheaf::dml::IDMLDevice> device;
   ASSERT_EQ(sheaf::dml::DMLCreateDevice(sheaf::dml::DML_CREATE_DEVICE_FLAG_NONE, &device), S_OK);
   ASSERT_TRUE(SUCCEEDED(S_FALSE));
-  // The descriptors have one layout, so one can be handed over as the other.
+  // The descriptors have one layout, so one can be turned into the other.
   const ::DML_OPERATOR_DESC theirs{DML_OPERATOR_GATHER, nullptr};
-  const auto* ours = reinterpret_cast<const sheaf::dml::DML_OPERATOR_DESC*>(&theirs);
-  EXPECT_EQ(ours->Type, sheaf::dml::DML_OPERATOR_GATHER);
+  const auto ours = std::bit_cast<sheaf::dml::DML_OPERATOR_DESC>(theirs);
+  EXPECT_EQ(ours.Type, sheaf::dml::DML_OPERATOR_GATHER);
   EXPECT_EQ(device->CreateOperator(nullptr, nullptr), E_INVALIDARG);
 }

@@ -247,7 +247,7 @@ TEST_F(DirectmlDispatch, InterleavedTensorsDoNotOverlap) {
 }
 
 TEST_F(DirectmlDispatch, RunsAgain) {
-  indices = Uints(64, 2);
+  std::fill(indices.begin(), indices.end(), 2u);
   for (float value = 0; value < 3; ++value) {
     input[4] = input[5] = value;
     ASSERT_EQ(dispatch(), S_OK) << LastErrorText();

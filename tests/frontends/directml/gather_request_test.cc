@@ -3,6 +3,7 @@
 // Attributes and shapes: right alignment, cropping, padding.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "frontends/directml/dml.h"
@@ -26,6 +27,37 @@ std::string detail(const std::string& text) {
   const size_t first = text.find('\n') + 3;
   return text.substr(first, text.find('\n', first) - first);
 }
+
+Uints padded(const sheaf::Dims& sizes, int rank) {
+  Uints result(static_cast<size_t>(rank - sizes.size()), 1);
+  for (const int64_t size : sizes) {
+    result.push_back(static_cast<UINT>(size));
+  }
+  return result;
+}
+
+sheaf::Dims first(const sheaf::Dims& sizes, int count) {
+  sheaf::Dims result;
+  for (int d = 0; d < count; ++d) {
+    result.push_back(sizes[d]);
+  }
+  return result;
+}
+
+// The call padded to every dimension count that has room for it makes `plain`.
+template <class MakeCall>
+void expect_same_in_every_padding(const sheaf::Plan& plain, MakeCall make_call) {
+  const int least =
+      std::max({plain.data().rank(), plain.indices().rank(), plain.output().rank(), 1});
+  for (int rank = least; rank <= 8; ++rank) {
+    const Compiled compiled = compile(make_call(
+        f32(padded(plain.data().sizes, rank)), i64(padded(plain.indices().sizes, rank)),
+        f32(padded(plain.output().sizes, rank)), static_cast<UINT>(rank - plain.data().rank())));
+    ASSERT_EQ(compiled.op->GetPlan(), plain) << compiled.op->GetPlan().str() << plain.str();
+  }
+}
+
+const sheaf::Dims kData{2, 3, 4}, kIndices{5, 1, 6};
 
 HRESULT check(Call call) { return call.create(device().Get(), nullptr); }
 
@@ -190,6 +222,58 @@ TEST(DirectmlShapes, PaddedToEightDimensionsIsThePlainPlan) {
   same(gather_nd1(f32({1, 1, 1, 1, 1, 5, 6, 7}), i64({1, 1, 1, 1, 1, 5, 9, 1}),
                   f32({1, 1, 1, 1, 1, 5, 9, 7}), {3, 3, 1}),
        sheaf::plan_gather_nd(data, {sheaf::i64, {5, 9, 1}}, {.batch_dims = 1, .rule = kRule}));
+}
+
+TEST(DirectmlShapes, GatherInEveryPadding) {
+  for (int rank = 1; rank <= 3; ++rank) {
+    for (UINT axis = 0; axis < static_cast<UINT>(rank); ++axis) {
+      for (int count = 0; count <= 3; ++count) {
+        const sheaf::Plan plain =
+            sheaf::plan_gather({sheaf::f32, first(kData, rank)},
+                               {sheaf::i64, first(kIndices, count)}, {.axis = axis, .rule = kRule});
+        expect_same_in_every_padding(
+            plain, [&](const Tensor& in, const Tensor& index, const Tensor& out, UINT padding) {
+              return gather(in, index, out, axis + padding, static_cast<UINT>(count));
+            });
+      }
+    }
+  }
+}
+
+TEST(DirectmlShapes, GatherElementsInEveryPadding) {
+  for (int rank = 1; rank <= 3; ++rank) {
+    for (int axis = 0; axis < rank; ++axis) {
+      sheaf::Dims indices = first(kData, rank);
+      indices[axis] = 7;
+      const sheaf::Plan plain = sheaf::plan_gather_elements(
+          {sheaf::f32, first(kData, rank)}, {sheaf::i64, indices}, {.axis = axis, .rule = kRule});
+      expect_same_in_every_padding(
+          plain, [&](const Tensor& in, const Tensor& index, const Tensor& out, UINT padding) {
+            return gather_elements(in, index, out, static_cast<UINT>(axis) + padding);
+          });
+    }
+  }
+}
+
+TEST(DirectmlShapes, GatherNdInEveryPadding) {
+  for (int rank = 1; rank <= 3; ++rank) {
+    for (int batch = 0; batch < rank; ++batch) {
+      for (int tuple = 1; tuple <= rank - batch; ++tuple) {
+        sheaf::Dims indices = first(kData, batch);
+        indices.push_back(5);
+        indices.push_back(tuple);
+        const sheaf::Plan plain =
+            sheaf::plan_gather_nd({sheaf::f32, first(kData, rank)}, {sheaf::i64, indices},
+                                  {.batch_dims = batch, .rule = kRule});
+        expect_same_in_every_padding(
+            plain, [&](const Tensor& in, const Tensor& index, const Tensor& out, UINT) {
+              return gather_nd1(in, index, out,
+                                {static_cast<UINT>(rank), static_cast<UINT>(indices.size()),
+                                 static_cast<UINT>(batch)});
+            });
+      }
+    }
+  }
 }
 
 // With strides of 0 for the padding, and strides of its own for the rest.

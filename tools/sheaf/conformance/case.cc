@@ -81,10 +81,10 @@ CaseTensor read_tensor(const json& value, const std::string& where) {
   return tensor;
 }
 
-const json& list_member(const json& object, const char* key, const std::string& where) {
-  const json& list = member(object, key, where);
+const json& list_member(const json& object, const char* key) {
+  const json& list = member(object, key, "the case");
   if (!list.is_array()) {
-    throw Malformed(cat(where, ".", key, " is not a list"));
+    throw Malformed(cat(key, " is not a list"));
   }
   return list;
 }
@@ -172,11 +172,11 @@ Case read_case(const json& value) {
   c.op = read_op(value);
   c.expect_error = read_expect_error(value);
   c.shapes_only = read_shapes_only(value);
-  const json& inputs = list_member(value, "inputs", "the case");
+  const json& inputs = list_member(value, "inputs");
   c.data = find_tensor(inputs, "data", "inputs");
   c.indices = find_tensor(inputs, "indices", "inputs");
   if (!c.expect_error) {
-    c.output = find_tensor(list_member(value, "outputs", "the case"), "output", "outputs");
+    c.output = find_tensor(list_member(value, "outputs"), "output", "outputs");
   }
   if (const auto attributes = value.find("attributes"); attributes != value.end()) {
     if (!attributes->is_object()) {

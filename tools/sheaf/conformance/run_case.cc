@@ -199,11 +199,14 @@ Outcome run_case(const nlohmann::json& json, const CaseOptions& options) {
     const Case c = read_case(json);
     return c.shapes_only ? run_shapes(c) : ValueCase(c, options).run();
   } catch (const Malformed& error) {
-    return {Verdict::kFailed, cat("malformed ", error.what())};
+    return {Verdict::kFailed, cat("malformed: ", error.what())};
   } catch (const Unsupported& error) {
     return {Verdict::kSkipped, error.what()};
   } catch (const Error& error) {
-    return {Verdict::kFailed, cat("malformed ", error.what())};
+    return {Verdict::kFailed, cat("malformed: ", error.what())};
+  } catch (const std::exception& error) {
+    return {Verdict::kFailed,
+            cat("ended by ", error.what(), ", which is not an error of the library")};
   }
 }
 

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+//
+// Every instruction set that this machine has, at every remainder and misalignment, against the
+// reference backend bit for bit.
+#include <gtest/gtest.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/routines.h"
+#include "sheaf/sheaf.h"
+
+namespace sheaf {
+namespace {
+
+// Holds Highway to one target while it lives.
+class OnlyTarget {
+ public:
+  explicit OnlyTarget(int64_t target) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+  ~OnlyTarget() {
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+};
+
+class EveryTarget : public testing::TestWithParam<int64_t> {};
+
+std::vector<int64_t> targets() {
+  std::vector<int64_t> list;
+  for (int64_t left = hwy::SupportedTargets() & HWY_TARGETS; left != 0; left &= left - 1) {
+    list.push_back(left & -left);
+  }
+  return list;
+}
+
+std::string target_name(const testing::TestParamInfo<int64_t>& target) {
+  return hwy::TargetName(target.param);
+}
+
+constexpr std::byte kPoison{0xA5};
+
+// Runs `plan` by cpu and by reference on outputs `misalign` bytes off a page's end, and compares.
+void expect_same(const Plan& plan, const void* data, const void* indices, int64_t misalign) {
+  const auto bytes =
+      static_cast<size_t>(element_count(plan.output().sizes) * plan.output().dtype.bytes());
+  std::vector<std::byte> expected(bytes, kPoison);
+  std::vector<std::byte> memory(bytes + 128, kPoison);
+  auto* aligned = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) &
+                                               ~uintptr_t{63});
+  std::byte* output = aligned + misalign;
+  plan.run(data, indices, expected.data(), {.kernel = "reference"});
+  plan.run(data, indices, output, {.kernel = "cpu"});
+  ASSERT_EQ(std::memcmp(output, expected.data(), bytes), 0)
+      << plan.str() << "misaligned by " << misalign;
+  ASSERT_TRUE(std::all_of(memory.data(), output, [](std::byte b) { return b == kPoison; }));
+  ASSERT_TRUE(std::all_of(output + bytes, memory.data() + memory.size(),
+                          [](std::byte b) { return b == kPoison; }))
+      << plan.str() << "wrote past the end";
+}
+
+template <class Index>
+std::vector<Index> random_indices(int64_t count, int64_t low, int64_t high, uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  std::uniform_int_distribution<int64_t> pick(low, high);
+  std::vector<Index> indices(static_cast<size_t>(count));
+  std::generate(indices.begin(), indices.end(), [&] { return static_cast<Index>(pick(rng)); });
+  return indices;
+}
+
+std::vector<std::byte> pattern(int64_t bytes) {
+  std::vector<std::byte> data(static_cast<size_t>(bytes));
+  std::mt19937_64 rng(7);
+  std::generate(data.begin(), data.end(), [&] { return static_cast<std::byte>(rng()); });
+  return data;
+}
+
+TEST_P(EveryTarget, MovesRowsOfEverySize) {
+  const OnlyTarget only(GetParam());
+  constexpr int64_t kRows = 37;
+  for (int64_t row_bytes = 1; row_bytes <= 333; row_bytes += row_bytes < 130 ? 1 : 29) {
+    const std::vector<std::byte> data = pattern(kRows * row_bytes);
+    for (const int64_t count : {1, 2, 15, 16, 17, 63, 64, 65, 130}) {
+      const auto indices = random_indices<int64_t>(count, -kRows, kRows - 1, 1);
+      const Plan plan = plan_gather(TensorSpec(u8, {kRows, row_bytes}), TensorSpec(i64, {count}));
+      expect_same(plan, data.data(), indices.data(), row_bytes % 3);
+    }
+  }
+}
+
+TEST_P(EveryTarget, MovesFromAndToAnyAddress) {
+  const OnlyTarget only(GetParam());
+  const std::vector<std::byte> data = pattern(64 * 400);
+  for (const int64_t row_bytes : {4, 8, 12, 64, 72, 200}) {
+    const auto indices = random_indices<int32_t>(70, 0, 99, 2);
+    const Plan plan = plan_gather(TensorSpec(u8, {100, row_bytes}), TensorSpec(i32, {70}));
+    for (int64_t misalign = 0; misalign < 64; ++misalign) {
+      expect_same(plan, data.data() + (misalign * 7) % 64, indices.data(), misalign);
+    }
+  }
+}
+
+// Every index type and rule at counts around the vector sizes.
+template <class Index>
+void check_index_type(DType type) {
+  constexpr int64_t kExtent = 100;
+  const std::vector<std::byte> data = pattern(kExtent * 4);
+  const int64_t low = type.is_signed_integer() ? -120 : 0;
+  for (const auto negative : {Negative::kFromEnd, Negative::kOutOfRange}) {
+    for (const auto rule : {OutOfRange::kClamp, OutOfRange::kFill, OutOfRange::kWrap}) {
+      for (int64_t count = 1; count < 70; ++count) {
+        const auto indices = random_indices<Index>(count, low, 120, static_cast<uint64_t>(count));
+        const GatherOptions options{.rule = {negative, rule, 3}};
+        const Plan plan =
+            plan_gather(TensorSpec(i32, {kExtent}), TensorSpec(type, {count}), options);
+        expect_same(plan, data.data(), indices.data(), 0);
+      }
+    }
+  }
+}
+
+TEST_P(EveryTarget, ResolvesEveryIndexType) {
+  const OnlyTarget only(GetParam());
+  check_index_type<int8_t>(i8);
+  check_index_type<int16_t>(i16);
+  check_index_type<int32_t>(i32);
+  check_index_type<int64_t>(i64);
+  check_index_type<uint8_t>(u8);
+  check_index_type<uint16_t>(u16);
+  check_index_type<uint32_t>(u32);
+  check_index_type<uint64_t>(u64);
+}
+
+// One bad index at every place of a run must be found.
+TEST_P(EveryTarget, FindsABadIndexAnywhere) {
+  const OnlyTarget only(GetParam());
+  for (const int64_t count : {1, 7, 8, 9, 16, 31, 67}) {
+    for (int64_t at = 0; at < count; ++at) {
+      for (const int64_t bad : {int64_t{5}, int64_t{-6}, INT64_MAX, INT64_MIN}) {
+        std::vector<int64_t> indices(static_cast<size_t>(count), -5);
+        indices[static_cast<size_t>(at)] = bad;
+        const Plan plan = plan_gather(TensorSpec(f32, {5}), TensorSpec(i64, {count}));
+        const float data[5] = {};
+        std::vector<float> output(static_cast<size_t>(count), 1.0F);
+        EXPECT_THROW(plan.run(data, indices.data(), output.data(), {.kernel = "cpu"}), IndexError);
+        EXPECT_EQ(output, std::vector<float>(output.size(), 1.0F));
+      }
+    }
+  }
+}
+
+// The test harness itself: a target that was asked for is the one that runs.
+TEST_P(EveryTarget, IsTheOneThatRuns) {
+  const OnlyTarget only(GetParam());
+#if HWY_ARCH_X86
+  EXPECT_EQ(cpu::routines().has_gather_instruction, GetParam() <= HWY_AVX2);
+#else
+  EXPECT_FALSE(cpu::routines().has_gather_instruction);
+#endif
+}
+
+// The gather instruction and plain loads give the same bits, whichever the probe prefers.
+TEST_P(EveryTarget, GatherInstructionAgreesWithLoads) {
+  const OnlyTarget only(GetParam());
+  const std::vector<std::byte> data = pattern(8 * 256);
+  std::mt19937_64 rng(3);
+  for (const int64_t row_bytes : {4, 8}) {
+    for (int64_t count = 1; count < 80; ++count) {
+      std::vector<int64_t> offsets(static_cast<size_t>(count));
+      std::generate(offsets.begin(), offsets.end(),
+                    [&] { return static_cast<int64_t>(rng() % 256) * row_bytes; });
+      std::vector<std::byte> plain(static_cast<size_t>(count * row_bytes));
+      std::vector<std::byte> gathered = plain;
+      cpu::RowMove rows{};
+      rows.data = data.data();
+      rows.offsets = offsets.data();
+      rows.count = count;
+      rows.output = plain.data();
+      rows.output_step = rows.row_bytes = row_bytes;
+      cpu::routines().move(rows);
+      rows.output = gathered.data();
+      rows.hardware_gather = true;
+      cpu::routines().move(rows);
+      EXPECT_EQ(plain, gathered);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, EveryTarget, testing::ValuesIn(targets()), target_name);
+
+}  // namespace
+}  // namespace sheaf

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "failing_allocator.h"
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+thread_local int allocations_left = -1;
+
+void* allocate(size_t size, size_t alignment) {
+  if (allocations_left == 0) {
+    return nullptr;
+  }
+  if (allocations_left > 0) {
+    --allocations_left;
+  }
+  const size_t rounded = (size + alignment - 1) / alignment * alignment;
+  return std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+}
+
+void* allocate_or_throw(size_t size, size_t alignment) {
+  void* memory = allocate(size, alignment);
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+
+constexpr size_t kDefault = alignof(std::max_align_t);
+
+}  // namespace
+
+void* operator new(size_t size) { return allocate_or_throw(size, kDefault); }
+void* operator new(size_t size, std::align_val_t alignment) {
+  return allocate_or_throw(size, static_cast<size_t>(alignment));
+}
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return allocate(size, kDefault); }
+void* operator new(size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return allocate(size, static_cast<size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+
+void sheaf::capi_tests::allow_allocations(int count) { allocations_left = count; }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+//
+// operator new that fails on demand. (In a file of its own: where the compiler can look into both,
+// it takes free() in an operator delete for a mistake.)
+#pragma once
+
+namespace sheaf::capi_tests {
+
+// This thread's next `count` allocations succeed and all later ones fail; negative: none fails.
+void allow_allocations(int count);
+
+}  // namespace sheaf::capi_tests

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "support/checked.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace sheaf {
+namespace {
+
+TEST(Checked, AgreesWithWholeNumbers) {
+  const std::vector<int64_t> numbers = {0,
+                                        1,
+                                        -1,
+                                        2,
+                                        -2,
+                                        3,
+                                        INT32_MAX,
+                                        INT32_MIN,
+                                        4294967296,
+                                        -4294967296,
+                                        INT64_MAX,
+                                        INT64_MIN,
+                                        INT64_MAX - 1,
+                                        INT64_MIN + 1,
+                                        INT64_MAX / 2,
+                                        INT64_MIN / 2,
+                                        INT64_MAX / 2 + 1,
+                                        3037000499,
+                                        3037000500,
+                                        -3037000500};
+  const auto fits = [](__int128 value) { return value >= INT64_MIN && value <= INT64_MAX; };
+  for (const int64_t a : numbers) {
+    for (const int64_t b : numbers) {
+      const __int128 sum = static_cast<__int128>(a) + b;
+      const __int128 product = static_cast<__int128>(a) * b;
+      ASSERT_EQ(checked_add(a, b).has_value(), fits(sum)) << a << " + " << b;
+      ASSERT_EQ(checked_mul(a, b).has_value(), fits(product)) << a << " * " << b;
+      if (fits(sum)) {
+        ASSERT_EQ(*checked_add(a, b), static_cast<int64_t>(sum));
+      }
+      if (fits(product)) {
+        ASSERT_EQ(*checked_mul(a, b), static_cast<int64_t>(product));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sheaf

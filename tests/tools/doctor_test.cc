@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+#include "sheaf/explain.h"
+#include "sheaf/version.h"
+
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Doctor, TellsOfEveryBackend) {
+  const Finished run = run_sheaf({"doctor"});
+  EXPECT_EQ(run.status, 0) << run.out;
+  EXPECT_TRUE(run.out.starts_with("sheaf " SHEAF_VERSION "\n")) << run.out;
+  for (const std::string& name : sheaf::backend_names()) {
+    EXPECT_THAT(run.out, HasSubstr("  backend       " + name + "   works\n"));
+  }
+  EXPECT_THAT(run.out, HasSubstr("  cuda          not built in this version\n"));
+  EXPECT_THAT(run.out, HasSubstr("  mpi           not built in this version\n"));
+}
+
+TEST(Doctor, PrintsJson) {
+  const Finished run = run_sheaf({"doctor", "--json"}, "SHEAF_KERNEL=reference");
+  EXPECT_EQ(run.status, 0);
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["version"], SHEAF_VERSION);
+  EXPECT_EQ(json["kernel_override"], "reference");
+  EXPECT_GE(json["threads"], 1);
+  ASSERT_EQ(json["backends"].size(), sheaf::backend_names().size());
+  EXPECT_EQ(json["backends"].back()["name"], "reference");
+  EXPECT_EQ(json["backends"].back()["works"], true);
+}
+
+TEST(Doctor, TellsThatCallsAreSentElsewhere) {
+  EXPECT_THAT(run_sheaf({"doctor"}, "SHEAF_KERNEL=reference").out,
+              HasSubstr("  SHEAF_KERNEL  reference   (every call is sent there)\n"));
+}
+
+}  // namespace

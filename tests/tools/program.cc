@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "program.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "support/text.h"
+
+namespace {
+
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) {
+    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return text + "'";
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// CTest runs the cases of one program side by side.
+std::string temporary_path(const std::string& name) {
+  return sheaf::cat(testing::TempDir(), "sheaf_", getpid(), "_", name);
+}
+
+}  // namespace
+
+Finished run_sheaf(const std::vector<std::string>& arguments, const std::string& environment) {
+  const std::string out = temporary_path("out");
+  const std::string err = temporary_path("err");
+  std::string command =
+      sheaf::cat("unset NO_COLOR SHEAF_KERNEL COLUMNS; ", environment, " ", quoted(SHEAF_PROGRAM));
+  for (const std::string& argument : arguments) {
+    command += sheaf::cat(" ", quoted(argument));
+  }
+  command += sheaf::cat(" </dev/null >", quoted(out), " 2>", quoted(err));
+  const int status = std::system(command.c_str());
+  Finished run{WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(out), content_of(err)};
+  unlink(out.c_str());
+  unlink(err.c_str());
+  return run;
+}
+
+std::string temporary_file(const std::string& name, const std::string& content) {
+  const std::string path = temporary_path(name);
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
