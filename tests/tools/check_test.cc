@@ -103,10 +103,11 @@ TEST(Check, VerboseListsEveryCase) {
 
 TEST(Check, NamesDoNotReachTheTerminalRaw) {
   const std::string path =
-      temporary_file("escape.json", R"([{"name": "\u001b[2Jgone", "op": "gather"}])");
+      temporary_file("escape.json", R"([{"name": "\u001b[2Jgone", "op": "\u001b[31mred"}])");
   const Finished run = run_sheaf({"check", path});
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.out, HasSubstr("?[2Jgone"));
+  EXPECT_THAT(run.out, HasSubstr("unknown op \"?[31mred\""));
   EXPECT_THAT(run.out, Not(HasSubstr("\x1b")));
 }
 

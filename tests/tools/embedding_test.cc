@@ -3,8 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include "helpers/refusal.h"
+#include "machine.h"
+
 namespace sheaf::cli {
 namespace {
+
+TEST(Embedding, RefusesATableThatFillsTheMachine) {
+  const std::string text = refusal([] { run_embedding(memory_bytes()); }, ErrorCode::kOutOfMemory);
+  EXPECT_TRUE(text.starts_with("demo: the table is too large\n")) << text;
+}
 
 TEST(Embedding, MovesWholeRowsAndChecksThem) {
   const EmbeddingReport report = run_embedding((1 << 20) + 100);

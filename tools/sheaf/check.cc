@@ -6,6 +6,7 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "command.h"
 #include "conformance/case.h"
@@ -48,12 +49,14 @@ struct Tally {
   }
 };
 
+// The lines of `text`, which may quote the file, each four columns to the right.
 std::string indented(const std::string& text) {
-  std::string lines = cat("    ", text);
-  for (size_t at = lines.find('\n'); at != std::string::npos; at = lines.find('\n', at + 1)) {
-    lines.insert(at + 1, "    ");
+  std::istringstream lines(text);
+  std::string indented;
+  for (std::string line; std::getline(lines, line);) {
+    indented += cat("    ", printable(line), "\n");
   }
-  return lines;
+  return indented;
 }
 
 bool wanted(const nlohmann::json& json, const Options& options) {
@@ -71,7 +74,7 @@ void report(const std::string& title, const Outcome& outcome, bool verbose, Tall
       break;
     case Verdict::kFailed:
       ++tally.failed;
-      std::cout << "FAILED   " << title << "\n" << indented(outcome.text) << "\n";
+      std::cout << "FAILED   " << title << "\n" << indented(outcome.text);
       break;
     case Verdict::kSkipped:
       ++tally.skipped[outcome.text];
@@ -86,7 +89,7 @@ void check_file(const std::string& path, const Options& options, Tally& tally) {
   for (const nlohmann::json& json : cases) {
     ++number;
     if (wanted(json, options)) {
-      const std::string title = cat(path, " #", number, "  ", printable(text_member(json, "name")));
+      const std::string title = printable(cat(path, " #", number, "  ", text_member(json, "name")));
       report(title, run_case(json, options.run), options.verbose, tally);
     }
   }

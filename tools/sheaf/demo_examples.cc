@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "demo_examples.h"
 
-#include <cstring>
-
 #include "sheaf/gather.h"
 #include "support/text.h"
 

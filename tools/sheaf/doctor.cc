@@ -94,6 +94,7 @@ void print_text(const Machine& machine, const std::vector<BackendReport>& backen
   line("cpu", cat(machine.architecture, machine.cpu.empty() ? "" : ", ", machine.cpu));
   line("features", features.empty() ? "none that matter" : features);
   line("threads", std::to_string(machine.threads));
+  line("memory", mebibytes(memory_bytes()));
   for (const BackendReport& backend : backends) {
     line("backend",
          cat(backend.name, backend.trouble.empty() ? "   works" : "   FAILS: ", backend.trouble));
@@ -119,6 +120,7 @@ void print_json(const Machine& machine, const std::vector<BackendReport>& backen
                                        {"cpu", machine.cpu},
                                        {"features", machine.features},
                                        {"threads", machine.threads},
+                                       {"memory_bytes", memory_bytes()},
                                        {"backends", std::move(list)},
                                        {"cuda", kNotBuilt},
                                        {"mpi", kNotBuilt},

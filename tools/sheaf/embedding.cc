@@ -5,10 +5,10 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "machine.h"
 #include "sheaf/sheaf.h"
 #include "support/text.h"
 #include "terminal.h"
@@ -84,6 +84,17 @@ std::string first_wrong(std::span<const float> output, const std::vector<int64_t
   return "";
 }
 
+// The system grants more memory than there is, and kills whoever uses it.
+void check_memory(int64_t table_bytes, int64_t output_bytes) {
+  const int64_t available = memory_bytes() / 10 * 9;
+  if (available > 0 && table_bytes > available - output_bytes) {
+    throw Error(ErrorCode::kOutOfMemory,
+                cat("demo: the table is too large\n  a table of ", mebibytes(table_bytes),
+                    " and an output of ", mebibytes(output_bytes), ", but this machine has ",
+                    mebibytes(memory_bytes()), "\n  try: a smaller --table-mib"));
+  }
+}
+
 }  // namespace
 
 EmbeddingReport run_embedding(int64_t table_bytes) {
@@ -92,6 +103,7 @@ EmbeddingReport run_embedding(int64_t table_bytes) {
   report.row_bytes = kRowBytes;
   report.lookups = std::min(report.rows, kMaxMovedBytes / kRowBytes);
   report.bytes_moved = report.lookups * kRowBytes;
+  check_memory(table_bytes, report.bytes_moved);
   Array table(TensorSpec(f32, {report.rows, kWidth}));
   Array output(TensorSpec(f32, {report.lookups, kWidth}));
   fill_table(table.elements<float>());

@@ -22,7 +22,8 @@ struct EmbeddingReport {
   double copy_bytes_per_second() const { return static_cast<double>(bytes_moved) / copy_seconds; }
 };
 
-// `table_bytes` is rounded down to whole rows. Shows its progress on a terminal.
+// `table_bytes` is rounded down to whole rows. Shows its progress on a terminal. Throws Error if
+// table and output would fill the machine's memory.
 EmbeddingReport run_embedding(int64_t table_bytes);
 
 }  // namespace sheaf::cli

@@ -2,7 +2,9 @@
 //
 // sheaf explain: what a call does, how it is planned, and who runs it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 

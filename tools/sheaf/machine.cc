@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -64,6 +65,12 @@ Machine this_machine() {
   return {std::string(names.sysname) + " " + names.release, names.machine,
           cpuinfo({"model name", "Model", "cpu model"}),
           relevant_features(cpuinfo({"flags", "Features"})), usable_threads()};
+}
+
+int64_t memory_bytes() {
+  const int64_t pages = sysconf(_SC_PHYS_PAGES);
+  const int64_t page_bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_bytes > 0 ? pages * page_bytes : 0;
 }
 
 }  // namespace sheaf::cli

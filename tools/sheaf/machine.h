@@ -3,6 +3,7 @@
 // The machine that the program runs on.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct Machine {
 };
 
 Machine this_machine();
+
+// The memory of the machine; 0 where the system does not tell.
+int64_t memory_bytes();
 
 // The features that matter out of a list as /proc/cpuinfo has it, separated by spaces.
 std::vector<std::string> relevant_features(const std::string& flags);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "conformance/values.h"
 
+#include <algorithm>
 #include <complex>
 #include <cstring>
 #include <limits>
