@@ -28,6 +28,7 @@ function(sheaf_test name)
   # a crash at start-up is a failed test and not a failed build. Sanitizers on a small machine are
   # slow, hence the long limits.
   gtest_discover_tests(${name}
+    NO_PRETTY_VALUES  # a value may hold quotes, which the generated file does not survive
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 120
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"

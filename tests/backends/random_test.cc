@@ -235,7 +235,7 @@ void run_cases(uint64_t share, uint64_t one_in, int64_t most_elements) {
   for (uint64_t seed = first; seed < last && !testing::Test::HasFailure(); ++seed) {
     too_large += Case(seed, most_elements).run() ? 0u : 1u;
   }
-  EXPECT_LE(too_large, count / 20);
+  EXPECT_LE(too_large, 2 + count / 20);  // else the generator, not the library, is at fault
 }
 
 class RandomGather : public testing::TestWithParam<uint64_t> {};

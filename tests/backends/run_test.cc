@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -16,12 +18,10 @@
 namespace sheaf {
 namespace {
 
-using testing::Test;
-
 const TensorSpec kData(f32, {3, 2});
 const TensorSpec kIndices(i64, {2});
 
-class PlanRun : public Test {
+class PlanRun : public testing::Test {
  protected:
   const Plan plan = plan_gather(kData, kIndices);
   const std::vector<float> data = {1, 2, 3, 4, 5, 6};
@@ -172,6 +172,25 @@ TEST_F(PlanRun, TakesTheKernelAskedFor) {
     plan.run(data.data(), indices.data(), output.data(), {.kernel = kernel});
     EXPECT_EQ(output, (std::vector<float>{5, 6, 1, 2})) << kernel;
   }
+}
+
+// SHEAF_KERNEL is read once, so each try needs a process of its own.
+TEST(KernelFromTheEnvironmentDeathTest, IsTakenUnlessTheCallAsksForAnother) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto name = [](const char* environment, const RunOptions& options) {
+    setenv("SHEAF_KERNEL", environment, 1);
+    try {
+      std::cerr << kernel_name(plan_gather(kData, kIndices), options);
+    } catch (const Error& error) {
+      std::cerr << error.what();
+    }
+    std::exit(0);
+  };
+  EXPECT_EXIT(name("reference", {}), testing::ExitedWithCode(0), "reference.loops");
+  EXPECT_EXIT(name("abacus", {.kernel = "reference"}), testing::ExitedWithCode(0),
+              "reference.loops");
+  EXPECT_EXIT(name("abacus", {}), testing::ExitedWithCode(0),
+              "\"abacus\" names no kernel of this build");
 }
 
 TEST_F(PlanRun, ReportsKernelsInTheOrderTheyAreAsked) {

@@ -77,6 +77,9 @@ TEST(Dlpack, ByteOffset) {
   EXPECT_THAT(refusal(values.tensor),
               HasSubstr("byte_offset out of range\n  data: byte_offset = 18446744073709551615 "
                         "leaves the address space"));
+  values.tensor.byte_offset = 16;
+  values.tensor.data = reinterpret_cast<void*>(UINTPTR_MAX - 8);
+  EXPECT_THAT(refusal(values.tensor), HasSubstr("byte_offset = 16 leaves the address space"));
   values.tensor.data = nullptr;  // stays null, for the plan to refuse
   EXPECT_EQ(tensor_from_dlpack(values.tensor, kArgument).data, nullptr);
 }

@@ -35,30 +35,14 @@ int64_t points(const Nest& nest) {
   return count;
 }
 
-bool is_aligned(const Tiling& tiling, const Buffers& buffers) {
-  const auto multiple = [](int64_t value) { return value % kLine == 0; };
-  bool aligned = multiple(reinterpret_cast<intptr_t>(buffers.output)) &&
-                 multiple(tiling.middle.output) &&
-                 multiple(tiling.inner_tile * tiling.inner.output);
-  for (const Loop& loop : tiling.outer) {
-    aligned = aligned && multiple(loop.output);
-  }
-  return aligned;
-}
-
-bool worth_streaming(const Nest& nest, const Tiling& tiling, const Buffers& buffers) {
-  if (points(nest) * nest.row_bytes <= std::min(kStreamedOutput, cpu::caches().last / 4)) {
+bool worth_streaming(const Nest& nest, const Tiling& tiling) {
+  if (points(nest) * nest.row_bytes <= std::min(kStreamedOutput, cpu::caches().last / 4) ||
+      tiling.inner.output != nest.row_bytes) {
     return false;
   }
-  if (nest.row_bytes > kNarrowRow) {
-    return tiling.inner.output == nest.row_bytes;
-  }
-  if (nest.row_bytes == kLine) {
-    return is_aligned(tiling, buffers);
-  }
-  // Filled rows are written in the ordinary way and would leave the others unaligned.
-  return tiling.hardware_gather && nest.out_of_range != OutOfRange::kFill &&
-         is_aligned(tiling, buffers);
+  // Narrow rows leave most of each line they read unused: that, not the writing, is their cost,
+  // unless they come from a cache.
+  return nest.row_bytes >= kLine || tiling.hardware_gather;
 }
 
 // Offsets of a block stay within 2^31: what the indices reach, and the steps of data along it.
@@ -95,7 +79,7 @@ int64_t cost_in_bytes(const Nest& nest, const Tiling& tiling) {
 void run_tiling(const Nest& nest, Tiling& tiling, const Buffers& buffers, int limit) {
   tiling.next_data_bytes = next_data_bytes(nest, tiling);
   tiling.hardware_gather = fits_gather_instruction(nest, tiling);
-  tiling.stream = worth_streaming(nest, tiling, buffers);
+  tiling.stream = worth_streaming(nest, tiling);
   const int threads = cpu::worthwhile_threads(cost_in_bytes(nest, tiling), limit);
   cpu::parallel_ranges(tiling.tiles(), threads, [&](int64_t begin, int64_t end) {
     cpu::run_tiles(nest, tiling, buffers, begin, end);
@@ -131,8 +115,8 @@ const char* narrow_refusal(const Nest& nest) {
 void run_rows(const Nest& nest, const Buffers& buffers, int threads) {
   Tiling tiling = cpu::tile_nest(nest);
   tiling.prefetch_rows = prefetch_rows(nest);
-  // About 256 KiB of output a tile; whole lines of it, so that tiles do not share any.
-  const int64_t rows = std::max<int64_t>(1, (int64_t{256} << 10) / nest.row_bytes / kLine) * kLine;
+  // About 64 KiB of output a tile; whole lines of it, so that tiles do not share any.
+  const int64_t rows = std::max<int64_t>(1, (int64_t{64} << 10) / nest.row_bytes / kLine) * kLine;
   tiling.inner_tile = std::min(tiling.inner.extent, rows);
   run_tiling(nest, tiling, buffers, threads);
 }

@@ -52,10 +52,16 @@ class AskAhead {
   int64_t share_;
 };
 
+// How many rows come before the first that begins a line of the output: streamed runs start there.
+HWY_INLINE int64_t rows_to_line(const RowMove& rows) {
+  const int64_t bytes = -reinterpret_cast<intptr_t>(rows.output) & (kLine - 1);
+  return rows.stream && bytes % rows.row_bytes == 0 ? bytes / rows.row_bytes : 0;
+}
+
 // Calls move(begin, end) over all rows, in short runs if there is something to ask for meanwhile.
 template <class MoveRun>
 HWY_INLINE void in_runs(const RowMove& rows, MoveRun move) {
-  if (rows.next_indices.bytes == 0 && rows.next_data.bytes == 0) {
+  if (rows.next_indices.bytes == 0 && rows.next_data.bytes == 0 && !rows.stream) {
     move(int64_t{0}, rows.count);
     return;
   }
@@ -63,11 +69,16 @@ HWY_INLINE void in_runs(const RowMove& rows, MoveRun move) {
   const int64_t runs = (rows.count - 1) / kRun + 1;
   AskAhead indices(rows.next_indices, runs);
   AskAhead data(rows.next_data, runs);
-  for (int64_t begin = 0; begin < rows.count; begin += kRun) {
+  int64_t begin = 0;
+  int64_t end = rows_to_line(rows);
+  do {
+    end = end < rows.count ? end : rows.count;
     indices.ask_share();
     data.ask_share();
-    move(begin, begin + kRun < rows.count ? begin + kRun : rows.count);
-  }
+    move(begin, end);
+    begin = end;
+    end += kRun;
+  } while (begin < rows.count);
 }
 
 // Rows of kPart bytes; if kTwice, of more than kPart and up to 2 * kPart bytes.
@@ -229,10 +240,15 @@ void move_by_size(const RowMove& rows) {
   }
 }
 
+// Whether rows begin and end on lines of the output.
+HWY_INLINE bool whole_lines(const RowMove& rows) {
+  return rows.row_bytes % kLine == 0 && reinterpret_cast<uintptr_t>(rows.output) % kLine == 0;
+}
+
 void move_rows(const RowMove& rows) {
-  if (rows.row_bytes <= kNarrowRow && !(rows.stream && rows.row_bytes == kLine)) {
+  if (rows.row_bytes < kLine || (rows.row_bytes == kLine && !rows.stream)) {
     move_by_size<1>(rows);
-  } else if (rows.stream && rows.row_bytes % kLine != 0 && rows.row_bytes < kStreamAlone) {
+  } else if (rows.stream && !whole_lines(rows) && rows.row_bytes < kStreamAlone) {
     move_staged(rows);
   } else if (rows.stream) {
     move_wide<true>(rows);

@@ -40,7 +40,7 @@ struct RowMove {
   int64_t row_bytes;
   int64_t prefetch_rows;  // how far ahead of its use a row is asked for; 0: rows are in cache
   Ahead next_indices, next_data;
-  bool stream;           // write around the cache; narrow rows: output is 64-byte aligned
+  bool stream;           // write around the cache; rows are side by side
   bool hardware_gather;  // rows of 4 or 8 bytes, side by side, all offsets within 2^31
 };
 

@@ -24,8 +24,8 @@ enum class Order {
 };
 
 struct Layout {
-  BNNSDataLayout value;
   const char* name;
+  BNNSDataLayout value;
   Order order;
   const char* refusal = "";  // for kNone
 };
@@ -33,37 +33,37 @@ struct Layout {
 constexpr const char* kRotated = "stores each kernel rotated by half a turn";
 
 constexpr Layout kLayouts[] = {
-    {BNNSDataLayoutVector, "Vector", Order::kLastMajor},
-    {BNNSDataLayout1DLastMajor, "1DLastMajor", Order::kLastMajor},
-    {BNNSDataLayout1DFirstMajor, "1DFirstMajor", Order::kFirstMajor},
-    {BNNSDataLayoutRowMajorMatrix, "RowMajorMatrix", Order::kNamed},
-    {BNNSDataLayoutColumnMajorMatrix, "ColumnMajorMatrix", Order::kLastMajor},
-    {BNNSDataLayoutFullyConnectedSparse, "FullyConnectedSparse", Order::kNone,
+    {"Vector", BNNSDataLayoutVector, Order::kLastMajor},
+    {"1DLastMajor", BNNSDataLayout1DLastMajor, Order::kLastMajor},
+    {"1DFirstMajor", BNNSDataLayout1DFirstMajor, Order::kFirstMajor},
+    {"RowMajorMatrix", BNNSDataLayoutRowMajorMatrix, Order::kNamed},
+    {"ColumnMajorMatrix", BNNSDataLayoutColumnMajorMatrix, Order::kLastMajor},
+    {"FullyConnectedSparse", BNNSDataLayoutFullyConnectedSparse, Order::kNone,
      "stores a sparse matrix in a form of its own"},
-    {BNNSDataLayout2DLastMajor, "2DLastMajor", Order::kLastMajor},
-    {BNNSDataLayout2DFirstMajor, "2DFirstMajor", Order::kFirstMajor},
-    {BNNSDataLayoutImageCHW, "ImageCHW", Order::kNamed},
-    {BNNSDataLayoutSNE, "SNE", Order::kNamed},
-    {BNNSDataLayoutNSE, "NSE", Order::kNamed},
-    {BNNSDataLayoutMHA_DHK, "MHA_DHK", Order::kNone,
+    {"2DLastMajor", BNNSDataLayout2DLastMajor, Order::kLastMajor},
+    {"2DFirstMajor", BNNSDataLayout2DFirstMajor, Order::kFirstMajor},
+    {"ImageCHW", BNNSDataLayoutImageCHW, Order::kNamed},
+    {"SNE", BNNSDataLayoutSNE, Order::kNamed},
+    {"NSE", BNNSDataLayoutNSE, Order::kNamed},
+    {"MHA_DHK", BNNSDataLayoutMHA_DHK, Order::kNone,
      "is described by sizes and strides whose orders disagree"},
-    {BNNSDataLayout3DLastMajor, "3DLastMajor", Order::kLastMajor},
-    {BNNSDataLayout3DFirstMajor, "3DFirstMajor", Order::kFirstMajor},
-    {BNNSDataLayoutConvolutionWeightsOIHW, "ConvolutionWeightsOIHW", Order::kNamed},
-    {BNNSDataLayoutConvolutionWeightsOIHrWr, "ConvolutionWeightsOIHrWr", Order::kNone, kRotated},
-    {BNNSDataLayoutConvolutionWeightsIOHrWr, "ConvolutionWeightsIOHrWr", Order::kNone, kRotated},
-    {BNNSDataLayoutConvolutionWeightsOIHW_Pack32, "ConvolutionWeightsOIHW_Pack32", Order::kNone,
+    {"3DLastMajor", BNNSDataLayout3DLastMajor, Order::kLastMajor},
+    {"3DFirstMajor", BNNSDataLayout3DFirstMajor, Order::kFirstMajor},
+    {"ConvolutionWeightsOIHW", BNNSDataLayoutConvolutionWeightsOIHW, Order::kNamed},
+    {"ConvolutionWeightsOIHrWr", BNNSDataLayoutConvolutionWeightsOIHrWr, Order::kNone, kRotated},
+    {"ConvolutionWeightsIOHrWr", BNNSDataLayoutConvolutionWeightsIOHrWr, Order::kNone, kRotated},
+    {"ConvolutionWeightsOIHW_Pack32", BNNSDataLayoutConvolutionWeightsOIHW_Pack32, Order::kNone,
      "packs 32 output channels together"},
-    {BNNSDataLayout4DLastMajor, "4DLastMajor", Order::kLastMajor},
-    {BNNSDataLayout4DFirstMajor, "4DFirstMajor", Order::kFirstMajor},
-    {BNNSDataLayout5DLastMajor, "5DLastMajor", Order::kLastMajor},
-    {BNNSDataLayout5DFirstMajor, "5DFirstMajor", Order::kFirstMajor},
-    {BNNSDataLayout6DLastMajor, "6DLastMajor", Order::kLastMajor},
-    {BNNSDataLayout6DFirstMajor, "6DFirstMajor", Order::kFirstMajor},
-    {BNNSDataLayout7DLastMajor, "7DLastMajor", Order::kLastMajor},
-    {BNNSDataLayout7DFirstMajor, "7DFirstMajor", Order::kFirstMajor},
-    {BNNSDataLayout8DLastMajor, "8DLastMajor", Order::kLastMajor},
-    {BNNSDataLayout8DFirstMajor, "8DFirstMajor", Order::kFirstMajor},
+    {"4DLastMajor", BNNSDataLayout4DLastMajor, Order::kLastMajor},
+    {"4DFirstMajor", BNNSDataLayout4DFirstMajor, Order::kFirstMajor},
+    {"5DLastMajor", BNNSDataLayout5DLastMajor, Order::kLastMajor},
+    {"5DFirstMajor", BNNSDataLayout5DFirstMajor, Order::kFirstMajor},
+    {"6DLastMajor", BNNSDataLayout6DLastMajor, Order::kLastMajor},
+    {"6DFirstMajor", BNNSDataLayout6DFirstMajor, Order::kFirstMajor},
+    {"7DLastMajor", BNNSDataLayout7DLastMajor, Order::kLastMajor},
+    {"7DFirstMajor", BNNSDataLayout7DFirstMajor, Order::kFirstMajor},
+    {"8DLastMajor", BNNSDataLayout8DLastMajor, Order::kLastMajor},
+    {"8DFirstMajor", BNNSDataLayout8DFirstMajor, Order::kFirstMajor},
 };
 
 const Layout* find_layout(BNNSDataLayout value) {
@@ -75,36 +75,36 @@ const Layout* find_layout(BNNSDataLayout value) {
 int rank_of(BNNSDataLayout layout) { return static_cast<int>(layout >> 16); }
 
 struct Type {
-  BNNSDataType value;
   const char* name;
+  BNNSDataType value;
   std::optional<DType> type = std::nullopt;  // none: elements without whole bytes of their own
 };
 
 constexpr Type kTypes[] = {
-    {BNNSDataTypeFloat16, "Float16", f16},
-    {BNNSDataTypeFloat32, "Float32", f32},
-    {BNNSDataTypeBFloat16, "BFloat16", bf16},
-    {BNNSDataTypeInt1, "Int1"},
-    {BNNSDataTypeInt2, "Int2"},
-    {BNNSDataTypeInt4, "Int4"},
-    {BNNSDataTypeInt8, "Int8", i8},
-    {BNNSDataTypeInt16, "Int16", i16},
-    {BNNSDataTypeInt32, "Int32", i32},
-    {BNNSDataTypeInt64, "Int64", i64},
-    {BNNSDataTypeUInt1, "UInt1"},
-    {BNNSDataTypeUInt2, "UInt2"},
-    {BNNSDataTypeUInt3, "UInt3"},
-    {BNNSDataTypeUInt4, "UInt4"},
-    {BNNSDataTypeUInt6, "UInt6"},
-    {BNNSDataTypeUInt8, "UInt8", u8},
-    {BNNSDataTypeUInt16, "UInt16", u16},
-    {BNNSDataTypeUInt32, "UInt32", u32},
-    {BNNSDataTypeUInt64, "UInt64", u64},
-    {BNNSDataTypeIndexed1, "Indexed1"},
-    {BNNSDataTypeIndexed2, "Indexed2"},
-    {BNNSDataTypeIndexed4, "Indexed4"},
-    {BNNSDataTypeIndexed8, "Indexed8"},
-    {BNNSDataTypeBoolean, "Boolean", boolean},
+    {"Float16", BNNSDataTypeFloat16, f16},
+    {"Float32", BNNSDataTypeFloat32, f32},
+    {"BFloat16", BNNSDataTypeBFloat16, bf16},
+    {"Int1", BNNSDataTypeInt1},
+    {"Int2", BNNSDataTypeInt2},
+    {"Int4", BNNSDataTypeInt4},
+    {"Int8", BNNSDataTypeInt8, i8},
+    {"Int16", BNNSDataTypeInt16, i16},
+    {"Int32", BNNSDataTypeInt32, i32},
+    {"Int64", BNNSDataTypeInt64, i64},
+    {"UInt1", BNNSDataTypeUInt1},
+    {"UInt2", BNNSDataTypeUInt2},
+    {"UInt3", BNNSDataTypeUInt3},
+    {"UInt4", BNNSDataTypeUInt4},
+    {"UInt6", BNNSDataTypeUInt6},
+    {"UInt8", BNNSDataTypeUInt8, u8},
+    {"UInt16", BNNSDataTypeUInt16, u16},
+    {"UInt32", BNNSDataTypeUInt32, u32},
+    {"UInt64", BNNSDataTypeUInt64, u64},
+    {"Indexed1", BNNSDataTypeIndexed1},
+    {"Indexed2", BNNSDataTypeIndexed2},
+    {"Indexed4", BNNSDataTypeIndexed4},
+    {"Indexed8", BNNSDataTypeIndexed8},
+    {"Boolean", BNNSDataTypeBoolean, boolean},
 };
 
 const Type* find_type(BNNSDataType value) {

@@ -134,8 +134,6 @@ const char* text_of(const sheaf_plan* plan, const char* call, std::string Texts:
 }  // namespace
 }  // namespace sheaf
 
-using sheaf::CTensors;
-
 const char* sheaf_version(void) { return SHEAF_VERSION; }
 
 sheaf_scalar sheaf_int(int64_t value) {

@@ -124,7 +124,7 @@ TEST(RunCase, AnyDamageGivesAVerdict) {
           [1099511627776, 0], "xla_gather", "gather_nd", "fill", "wrap", "error"])");
   std::mt19937_64 random(11);
   int passed = 0;
-  for (int round = 0; round < 5000; ++round) {
+  for (int round = 0; round < 2000; ++round) {
     json value = seeds[random() % seeds.size()];
     for (uint64_t edits = 1 + random() % 3; edits > 0; --edits) {
       json flat = value.flatten();
@@ -145,7 +145,7 @@ TEST(RunCase, AnyDamageGivesAVerdict) {
     EXPECT_EQ(outcome.text.find("ended by"), std::string::npos) << outcome.text << "\n" << value;
   }
   EXPECT_GT(passed, 0);
-  EXPECT_LT(passed, 4000);
+  EXPECT_LT(passed, 1600);
 }
 
 TEST(RunCase, SkipsWhatIsNotBuilt) {
