@@ -17,6 +17,8 @@ function(sheaf_test name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE sheaf::sheaf ${arg_LIBRARIES} GTest::gtest_main GTest::gmock)
   sheaf_warnings(${name})
+  # The library is tested as it is shipped; the tests themselves need not be fast, but soon built.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   set(properties TIMEOUT 900)
   if(arg_LABEL)
     list(APPEND properties LABELS ${arg_LABEL})
