@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Fixed<T>: a vector of up to kMaxRank values stored inline. Shapes, strides and loops are this
-// small, and plans must not allocate.
+// small, and running a plan must not allocate.
 #pragma once
 
 #include <algorithm>

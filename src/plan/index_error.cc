@@ -58,8 +58,10 @@ BadIndex find_bad(const Plan& plan, const std::byte* indices) {
   return bad;
 }
 
-std::string allowed(int64_t extent, Negative negative) {
-  return cat(negative == Negative::kFromEnd ? -extent : 0, "..", extent - 1);
+std::string allowed(int64_t extent, const Request& r) {
+  const bool from_end =
+      r.rule.negative == Negative::kFromEnd && r.indices.dtype.is_signed_integer();
+  return cat(from_end ? -extent : 0, "..", extent - 1);
 }
 
 std::string bad_index_text(const Plan& plan, const BadIndex& bad) {
@@ -71,7 +73,7 @@ std::string bad_index_text(const Plan& plan, const BadIndex& bad) {
   text += window == 1 ? cat("axis ", axis, " of data has ", counted(extent, "entry", "entries"))
                       : cat("a window of ", window, " on axis ", axis, " of data (",
                             r.data.sizes[axis], " entries) has ", extent, " places to start");
-  return cat(text, " (allowed ", allowed(extent, r.rule.negative), "); ", bad.count, " of ",
+  return cat(text, " (allowed ", allowed(extent, r), "); ", bad.count, " of ",
              counted(element_count(r.indices.sizes), "index is", "indices are"), " out of range");
 }
 

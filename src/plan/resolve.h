@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The index rule on one value. Every backend resolves through this, so they cannot disagree.
+// The index rule on one value: the one definition. Backends that write it differently for speed are
+// held against this by the tests.
 #pragma once
 
 #include <cstdint>

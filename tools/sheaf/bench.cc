@@ -3,6 +3,7 @@
 // sheaf bench: how long a problem takes, and how far that is from the machine's copy rate.
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
@@ -67,7 +68,8 @@ void fill_indices(const Plan& plan, std::byte* memory) {
     const int64_t component = tuple < 0 ? 0 : i / after_tuple % spec.sizes[tuple];
     const auto extent =
         static_cast<uint64_t>(plan.nest().coordinates[static_cast<int>(component)].extent);
-    const auto value = static_cast<Index>(random() % extent);
+    const auto largest = static_cast<uint64_t>(std::numeric_limits<Index>::max());
+    const auto value = static_cast<Index>(random() % std::min(extent, largest));
     std::memcpy(memory + i * static_cast<int64_t>(sizeof value), &value, sizeof value);
   }
 }
@@ -111,7 +113,8 @@ BenchReport measure(const BenchOptions& options) {
   BenchReport report;
   report.problem = options.problem;
   report.kernel = kernel_name(plan, run);
-  report.threads = options.threads > 0 ? options.threads : this_machine().threads;
+  const int available = this_machine().threads;
+  report.threads = options.threads > 0 ? std::min(options.threads, available) : available;
   report.rows = moved_rows(plan.nest());
   report.bytes_moved = 2 * report.rows * plan.nest().row_bytes +
                        element_count(plan.indices().sizes) * plan.indices().dtype.bytes();

@@ -76,11 +76,29 @@ int64_t cost_in_bytes(const Nest& nest, const Tiling& tiling) {
   return points(nest) * std::max(nest.row_bytes, tiling.prefetch_rows > 0 ? kLine : int64_t{4});
 }
 
+// Tiles are as large as the caches like them; several threads want several each.
+void cut_for_threads(const Nest& nest, Tiling& tiling, int threads) {
+  const int64_t wanted = int64_t{threads} * 4;
+  const int64_t least_inner = nest.row_bytes < kLine ? kLine : 1;  // tiles share no line
+  while (tiling.tiles() < wanted) {
+    if (tiling.middle_tile > 1) {
+      tiling.middle_tile = (tiling.middle_tile + 1) / 2;
+    } else if (tiling.inner_tile > least_inner) {
+      tiling.inner_tile = std::max(least_inner, tiling.inner_tile / 2 / least_inner * least_inner);
+    } else {
+      return;
+    }
+  }
+}
+
 void run_tiling(const Nest& nest, Tiling& tiling, const Buffers& buffers, int limit) {
   tiling.next_data_bytes = next_data_bytes(nest, tiling);
   tiling.hardware_gather = fits_gather_instruction(nest, tiling);
   tiling.stream = worth_streaming(nest, tiling);
   const int threads = cpu::worthwhile_threads(cost_in_bytes(nest, tiling), limit);
+  if (threads > 1) {
+    cut_for_threads(nest, tiling, threads);
+  }
   cpu::parallel_ranges(tiling.tiles(), threads, [&](int64_t begin, int64_t end) {
     cpu::run_tiles(nest, tiling, buffers, begin, end);
   });
@@ -115,9 +133,10 @@ const char* narrow_refusal(const Nest& nest) {
 void run_rows(const Nest& nest, const Buffers& buffers, int threads) {
   Tiling tiling = cpu::tile_nest(nest);
   tiling.prefetch_rows = prefetch_rows(nest);
-  // About 64 KiB of output a tile; whole lines of it, so that tiles do not share any.
-  const int64_t rows = std::max<int64_t>(1, (int64_t{64} << 10) / nest.row_bytes / kLine) * kLine;
-  tiling.inner_tile = std::min(tiling.inner.extent, rows);
+  // About 64 KiB of output a tile; narrow rows by the 64, so that tiles share no line of it.
+  const int64_t rows = std::max<int64_t>(1, (int64_t{64} << 10) / nest.row_bytes);
+  tiling.inner_tile =
+      std::min(tiling.inner.extent, nest.row_bytes < kLine ? rows / kLine * kLine : rows);
   run_tiling(nest, tiling, buffers, threads);
 }
 

@@ -47,7 +47,7 @@ HWY_INLINE int64_t gather_by_instruction(const RowMove& rows, int64_t begin, int
   const T* HWY_RESTRICT data = reinterpret_cast<const T*>(rows.data);
   T* HWY_RESTRICT output = reinterpret_cast<T*>(rows.output);
   int64_t i = begin;
-  // Streaming needs an aligned address: all runs but the first start on a line.
+  // Streaming needs an aligned address: where rows can meet lines at all, runs after the first do.
   if (rows.stream && reinterpret_cast<uintptr_t>(output + i) % 64 == 0) {
     for (; i + n <= end; i += n) {
       hn::Stream(hn::GatherOffset(d, data, load_offsets(d, rows.offsets + i)), d, output + i);

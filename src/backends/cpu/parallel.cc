@@ -35,7 +35,14 @@ void run_on_threads(int64_t count, int threads, const std::function<void(int64_t
     const int64_t begin = piece * each + std::min(piece, rest);
     work(begin, begin + each + (piece < rest ? 1 : 0));
   };
-  const auto run_all = [&] { oneapi::tbb::parallel_for(int64_t{0}, pieces, run_piece); };
+  // A context of its own: were the caller a task that is cancelled, pieces would be left out in
+  // silence. Isolated: while it waits, the caller must not take up a task of somebody else, which
+  // might want a lock that the caller holds.
+  const auto run_all = [&] {
+    oneapi::tbb::task_group_context context(oneapi::tbb::task_group_context::isolated);
+    oneapi::tbb::this_task_arena::isolate(
+        [&] { oneapi::tbb::parallel_for(int64_t{0}, pieces, run_piece, context); });
+  };
   if (threads == default_threads()) {
     run_all();
   } else {

@@ -26,7 +26,8 @@ struct Tiling {
 // The whole nest as one row of tiles: inner_tile points of the innermost loop each.
 Tiling tile_nest(const Nest& nest);
 
-// The bytes of data that one setting of the loops outside the middle one can touch.
+// How many bytes of data lie between the first and the last that indices can reach, all loops
+// fixed.
 int64_t reach_of_indices(const Nest& nest);
 
 // Moves tiles [begin, end).
