@@ -194,7 +194,7 @@ void check_given_output(const Request& r, const Dims& sizes) {
 
 TensorSpec contiguous_output(const Request& r, const Dims& sizes) {
   try {
-    const TensorSpec output(r.data.dtype, sizes);
+    TensorSpec output(r.data.dtype, sizes);
     if (byte_range(output)) {
       return output;
     }

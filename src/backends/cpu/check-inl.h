@@ -25,12 +25,12 @@ bool in_range_run(const std::byte* indices, int64_t stride, int64_t count, uint6
   uint64_t bad = 0;
   if (stride == 1) {
     for (int64_t i = 0; i < count; ++i) {
-      const auto value = static_cast<uint64_t>(load_index<Index>(indices, i));
+      const auto value = static_cast<uint64_t>(widen(load_index<Index>(indices, i)));
       bad |= static_cast<uint64_t>(value + shift >= limit);
     }
   } else {
     for (int64_t i = 0; i < count; ++i) {
-      const auto value = static_cast<uint64_t>(load_index<Index>(indices, i * stride));
+      const auto value = static_cast<uint64_t>(widen(load_index<Index>(indices, i * stride)));
       bad |= static_cast<uint64_t>(value + shift >= limit);
     }
   }

@@ -39,7 +39,7 @@ HWY_INLINE hn::Vec<hn::RebindToSigned<D>> load_offsets(D d, const int64_t* offse
 }
 
 // Moves rows [begin, end) as far as whole vectors go; returns how many it moved.
-template <int kRowBytes>
+template <int64_t kRowBytes>
 HWY_INLINE int64_t gather_by_instruction(const RowMove& rows, int64_t begin, int64_t end) {
   using T = std::conditional_t<kRowBytes == 4, uint32_t, uint64_t>;
   const hn::ScalableTag<T> d;
@@ -64,7 +64,7 @@ HWY_INLINE int64_t gather_by_instruction(const RowMove& rows, int64_t begin, int
 
 inline constexpr bool kHasGatherInstruction = false;
 
-template <int kRowBytes>
+template <int64_t kRowBytes>
 HWY_INLINE int64_t gather_by_instruction(const RowMove&, int64_t, int64_t) {
   return 0;
 }

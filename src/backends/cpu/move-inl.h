@@ -82,7 +82,7 @@ HWY_INLINE void in_runs(const RowMove& rows, MoveRun move) {
 }
 
 // Rows of kPart bytes; if kTwice, of more than kPart and up to 2 * kPart bytes.
-template <int kPart, bool kTwice>
+template <int64_t kPart, bool kTwice>
 void move_narrow(const RowMove& rows) {
   const std::byte* HWY_RESTRICT data = rows.data;
   const int64_t* HWY_RESTRICT offsets = rows.offsets;
@@ -227,7 +227,7 @@ void move_staged(const RowMove& rows) {
 
 // row_bytes is kPart or more: this is the size, or twice the part will do, or a larger part is
 // tried.
-template <int kPart>
+template <int64_t kPart>
 void move_by_size(const RowMove& rows) {
   if (rows.row_bytes == kPart) {
     move_narrow<kPart, false>(rows);

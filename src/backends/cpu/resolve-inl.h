@@ -117,7 +117,7 @@ void resolve_run(const Nest& nest, const IndexRun& run, int64_t* HWY_RESTRICT of
     } else {
       int64_t wide[kBlock];
       for (int64_t i = 0; i < run.count; ++i) {
-        wide[i] = load_index<Index>(run.indices, c.offset + i * run.stride);
+        wide[i] = widen(load_index<Index>(run.indices, c.offset + i * run.stride));
       }
       const auto* memory = reinterpret_cast<const std::byte*>(wide);
       add_coordinate<int64_t>(nest, {memory, 1, run.count, run.data_step}, {c.extent, c.stride, 0},
