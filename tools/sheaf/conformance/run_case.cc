@@ -92,7 +92,7 @@ class ValueCase {
     std::optional<Placed> output;
     try {
       const TensorSpec computed = make_plan(request).output();
-      if (const Outcome fits = judge_shape(computed); fits.verdict == Verdict::kFailed) {
+      if (Outcome fits = judge_shape(computed); fits.verdict == Verdict::kFailed) {
         return fits;
       }
       output.emplace(computed, layout);
