@@ -25,10 +25,11 @@ enum class OutOfRange : uint8_t {
   kFill,   // write `fill_value` instead
   kWrap,   // take the value modulo the extent
   kTrust,  // the caller promises that it never happens; nothing is checked
+  kSkip,   // leave the update out (scatters only)
 };
 
 std::string_view to_string(Negative negative);        // "from_end", "out_of_range"
-std::string_view to_string(OutOfRange out_of_range);  // "fail", "clamp", "fill", "wrap", "trust"
+std::string_view to_string(OutOfRange out_of_range);  // "fail", "clamp", "fill", "wrap", …
 
 // A number of no particular type: converted to the data's type when a plan is made, which throws
 // if it does not fit. Zero by default.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// A Plan is one gather, decided: validated, lowered to a loop nest and normalised, so that calls
-// which move the same bytes are the same plan whoever made them. It is immutable and may be run
-// many times, from many threads.
+// A Plan is one gather or scatter, decided: validated, lowered to a loop nest and normalised, so
+// that calls which move the same bytes are the same plan whoever made them. It is immutable and may
+// be run many times, from many threads.
 //
-//   for every point p of the loops:
+//   for every point p of the loops, in order:
 //     at = Σ p·loop.data + Σ_c rule(indices[Σ p·loop.index + c.offset], c.extent) · c.stride
-//     output[Σ p·loop.output .. + row_bytes) = data[at .. + row_bytes)
+//     gather:   output[Σ p·loop.output .. + row_bytes) = data[at .. + row_bytes)
+//     scatter:  data[at .. + row_bytes) (reduce)= updates[Σ p·loop.output .. + row_bytes)
 #pragma once
 
 #include <cstddef>
@@ -18,13 +19,18 @@
 #include "sheaf/dtype.h"
 #include "sheaf/fixed.h"
 #include "sheaf/index_rule.h"
+#include "sheaf/reduction.h"
 #include "sheaf/tensor.h"
 
 namespace sheaf {
 
 // One dimension of the nest with its three strides: data and output in bytes, index in elements.
+// In a scatter `output` walks the updates, and `data` the tensor that is written.
 struct Loop {
   int64_t extent, data, index, output;
+  // Not 0: this is a scatter's window of which single elements may lie outside. The loop's position
+  // is added to the index of coordinate `window` - 1 before the range is looked at; `data` is 0.
+  int64_t window;
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
@@ -52,6 +58,9 @@ struct Nest {
   Negative negative = Negative::kFromEnd;
   OutOfRange out_of_range = OutOfRange::kFail;
   std::byte fill_value[kMaxElementBytes] = {};
+  bool scatters = false;
+  Reduction reduction = Reduction::kNone;        // of a scatter
+  DType element_type = DType(Kind::kOpaque, 1);  // what a reduction computes with; opaque if none
 
   bool empty() const;  // nothing to move (there may still be indices to check)
   friend bool operator==(const Nest& a, const Nest& b);
@@ -69,38 +78,52 @@ struct RunOptions {
 };
 
 struct Request;
+struct ScatterSteps;
 
 class Plan {
  public:
   const Nest& nest() const { return nest_; }
   const TensorSpec& data() const;
   const TensorSpec& indices() const;
-  const TensorSpec& output() const;  // with the computed sizes
+  const TensorSpec& updates() const;  // of a scatter
+  const TensorSpec& output() const;   // with the computed sizes
+  bool is_scatter() const { return nest_.scatters; }
   const Request& request() const { return *request_; }
 
-  // Runs on memory laid out as data(), indices() and output() say. Throws, with the output
+  // Runs a gather on memory laid out as data(), indices() and output() say. Throws, with the output
   // untouched, on a null pointer, an output that overlaps an input, or a bad index under kFail.
   void run(const void* data, const void* indices, void* output, const RunOptions& = {}) const;
 
-  // The same, and refuses tensors other than those planned for.
+  // Runs a scatter: output becomes data with the updates applied. data and output may be the same
+  // tensor: then nothing is copied first. data is not read, and may be null, if the plan scatters
+  // onto zeros. Throws as above.
+  void run(const void* data, const void* indices, const void* updates, void* output,
+           const RunOptions& = {}) const;
+
+  // The same two, and refuse tensors other than those planned for.
   void run(const ConstTensor& data, const ConstTensor& indices, const Tensor& output,
            const RunOptions& = {}) const;
+  void run(const ConstTensor& data, const ConstTensor& indices, const ConstTensor& updates,
+           const Tensor& output, const RunOptions& = {}) const;
 
   std::string str() const;   // the loop nest, a line a loop
   std::string json() const;  // the same as a JSON object
 
   // Two plans are equal when they move the same bytes in the same way.
-  friend bool operator==(const Plan& a, const Plan& b) { return a.nest_ == b.nest_; }
+  friend bool operator==(const Plan& a, const Plan& b);
 
  private:
   friend Plan make_plan(const Request& request);
   Plan() = default;
 
   void check_memory(const void* data, const void* indices, const void* output) const;
+  void check_scatter_memory(const void* data, const void* indices, const void* updates,
+                            const void* output) const;
 
   Nest nest_;
-  ByteRange data_range_, indices_range_, output_range_;
+  ByteRange data_range_, indices_range_, output_range_, updates_range_;
   std::shared_ptr<const Request> request_;
+  std::shared_ptr<const ScatterSteps> scatter_;  // what a scatter does besides the nest
 };
 
 }  // namespace sheaf

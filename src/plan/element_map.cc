@@ -18,6 +18,8 @@ Request packed(const Request& request) {
   Request flat = request;
   flat.data = TensorSpec(u8, request.data.sizes);
   flat.output = TensorSpec(u8, request.output.sizes);
+  flat.updates = TensorSpec(u8, request.updates.sizes);
+  flat.reduction = Reduction::kNone;
   flat.indices = TensorSpec(request.indices.dtype, request.indices.sizes);
   flat.rule.fill_value = {};
   return flat;
@@ -60,7 +62,7 @@ void visit(const Walk& walk, int loop, int64_t real_index, int64_t flat_index, i
 }
 
 std::vector<ElementSource> room_for_all(const Request& r) {
-  const int64_t count = element_count(r.output.sizes);
+  const int64_t count = element_count(r.grid().sizes);
   std::vector<ElementSource> map;
   try {
     map.reserve(static_cast<size_t>(count));

@@ -87,7 +87,8 @@ void throw_first_bad_index(const Plan& plan, const void* indices) {
     return;
   }
   const Request& r = plan.request();
-  const std::string next = cat("out_of_range = clamp or fill;  picture: ", explain_command(r));
+  const std::string next = cat("out_of_range = clamp or ", is_scatter(r.op) ? "skip" : "fill",
+                               ";  picture: ", explain_command(r));
   throw IndexError(four_lines(r, "index out of range", bad_index_text(plan, bad), next),
                    bad.position, bad.count);
 }
@@ -98,7 +99,7 @@ void refuse_empty_axis(const Request& r, const Nest& nest) {
     return;
   }
   for (int c = 0; c < nest.coordinates.size(); ++c) {
-    if (nest.coordinates[c].extent <= 0) {
+    if (nest.coordinates[c].extent <= 0 && r.rule.out_of_range != OutOfRange::kSkip) {
       throw IndexError(
           four_lines(r, "index into an empty axis",
                      cat("axis ", coordinate_axis(r, c), " of data has no entries, but there ",

@@ -13,11 +13,20 @@ namespace {
 void check_rule(const Request& r) {
   const auto negative = static_cast<int>(r.rule.negative);
   const auto out_of_range = static_cast<int>(r.rule.out_of_range);
-  if (r.rule.negative > Negative::kOutOfRange || r.rule.out_of_range > OutOfRange::kTrust) {
+  if (r.rule.negative > Negative::kOutOfRange || r.rule.out_of_range > OutOfRange::kSkip) {
     refuse(r, "unknown index rule",
            cat("negative = ", negative, " and out_of_range = ", out_of_range,
-               ", but 0..1 and 0..4 have a meaning"),
+               ", but 0..1 and 0..5 have a meaning"),
            "one of the named rules");
+  }
+  const OutOfRange others = is_scatter(r.op) ? OutOfRange::kFill : OutOfRange::kSkip;
+  if (r.rule.out_of_range == others) {
+    refuse(
+        r, "index rule of another operator",
+        cat("out_of_range = ", to_string(others), ", but ",
+            is_scatter(r.op) ? "there is no output element to fill for an update that goes nowhere"
+                             : "an output element has to come from somewhere"),
+        is_scatter(r.op) ? "out_of_range = skip" : "out_of_range = fill");
   }
 }
 
@@ -93,8 +102,8 @@ int64_t normal_batch_dims(const Request& r, int64_t limit, const char* reason) {
 void check_output_rank(const Request& r, int64_t rank) {
   if (rank > kMaxRank) {
     refuse(r, "too many dimensions",
-           cat("the output would have ", rank, " dimensions, but at most ", kMaxRank,
-               " are supported"),
+           cat("the ", is_scatter(r.op) ? "updates" : "output", " would have ", rank,
+               " dimensions, but at most ", kMaxRank, " are supported"),
            "merge dimensions that are adjacent in memory");
   }
 }
@@ -178,7 +187,7 @@ void check_given_output(const Request& r, const Dims& sizes) {
   if (r.output.dtype != r.data.dtype) {
     refuse(r, "types differ",
            cat("output is ", r.output.dtype.name(), ", but data is ", r.data.dtype.name()),
-           cat("an output of type ", r.data.dtype.name(), "; gathers do not convert"));
+           cat("an output of type ", r.data.dtype.name(), "; nothing is converted"));
   }
   if (r.output.sizes != sizes) {
     refuse(r, "output has the wrong shape",
@@ -210,10 +219,14 @@ TensorSpec contiguous_output(const Request& r, const Dims& sizes) {
 
 Dims infer_sizes(Request& r) {
   switch (r.op) {
-    case Op::kGather: return gather_sizes(r);
-    case Op::kGatherElements: return gather_elements_sizes(r);
-    case Op::kGatherNd: return gather_nd_sizes(r);
-    case Op::kXlaGather: return infer_xla_sizes(r);
+    case Op::kGather:
+    case Op::kScatter: return gather_sizes(r);
+    case Op::kGatherElements:
+    case Op::kScatterElements: return gather_elements_sizes(r);
+    case Op::kGatherNd:
+    case Op::kScatterNd: return gather_nd_sizes(r);
+    case Op::kXlaGather:
+    case Op::kXlaScatter: return infer_xla_sizes(r);
   }
   return {};
 }
@@ -222,12 +235,20 @@ void infer(Request& r) {
   check_rule(r);
   check_tensor(r, "data", r.data);
   check_tensor(r, "indices", r.indices);
+  if (is_scatter(r.op)) {
+    check_tensor(r, "updates", r.updates);
+    check_reduction(r);
+  }
   if (!r.indices.dtype.is_integer()) {
     refuse(r, "indices are not integers",
            cat("indices is ", r.indices.dtype.name(), ", but i8 to i64 or u8 to u64 are needed"),
            "convert indices to i64");
   }
-  const Dims sizes = infer_sizes(r);
+  Dims sizes = infer_sizes(r);
+  if (is_scatter(r.op)) {
+    check_updates(r, sizes);
+    sizes = r.data.sizes;
+  }
   if (r.output_given) {
     check_tensor(r, "output", r.output);
     check_given_output(r, sizes);

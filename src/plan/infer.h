@@ -12,8 +12,13 @@ namespace sheaf {
 // sizes, type and strides.
 void infer(Request& request);
 
-// The output sizes by each operator's rule; axis and batch_dims are made non-negative.
+// The sizes of the grid (a gather's output, a scatter's updates) by each operator's rule; axis and
+// batch_dims are made non-negative, and XLA's scatter gets its slice sizes.
 Dims infer_sizes(Request& request);
-Dims infer_xla_sizes(const Request& request);
+Dims infer_xla_sizes(Request& request);
+
+// What a scatter has besides: a reduction that its type knows, and updates of the right kind.
+void check_reduction(const Request& request);
+void check_updates(const Request& request, const Dims& sizes);
 
 }  // namespace sheaf

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The constraints of the general gather, in the order in which StableHLO numbers them.
+// The constraints of the general gather, in the order in which StableHLO numbers them, and of the
+// general scatter, which has the same under other names.
 #include <algorithm>
+#include <memory>
 
 #include "plan/infer.h"
 #include "plan/refuse.h"
@@ -9,6 +11,17 @@
 
 namespace sheaf {
 namespace {
+
+// What the user calls each list of dimension numbers.
+struct Names {
+  const char *window, *collapsed, *batching, *indices_batching, *map;
+};
+constexpr Names kGatherNames{"offset_dims", "collapsed_slice_dims", "operand_batching_dims",
+                             "start_indices_batching_dims", "start_index_map"};
+constexpr Names kScatterNames{"update_window_dims", "inserted_window_dims", "input_batching_dims",
+                              "scatter_indices_batching_dims", "scatter_dims_to_operand_dims"};
+
+const Names& names_of(const Request& r) { return is_scatter(r.op) ? kScatterNames : kGatherNames; }
 
 bool contains(const Dims& dims, int64_t d) {
   return std::find(dims.begin(), dims.end(), d) != dims.end();
@@ -53,6 +66,19 @@ void check_length(const Request& r, const char* name, int64_t length, int64_t ex
   }
 }
 
+void check_windows(const Request& r) {
+  for (int d = 0; d < r.data.rank(); ++d) {
+    const bool in_updates =
+        !contains(r.xla->collapsed_slice_dims, d) && !contains(r.xla->operand_batching_dims, d);
+    if (in_updates && r.xla->slice_sizes[d] > r.data.sizes[d]) {
+      refuse(r, "window larger than data",
+             cat("updates have windows of ", r.xla->slice_sizes[d], " on axis ", d,
+                 " of data, which has ", counted(r.data.sizes[d], "entry", "entries")),
+             "updates whose windows fit into data");
+    }
+  }
+}
+
 void check_slices(const Request& r) {
   const XlaGatherOptions& x = *r.xla;
   for (int d = 0; d < r.data.rank(); ++d) {
@@ -71,10 +97,13 @@ void check_slices(const Request& r) {
 
 void check_batching(const Request& r) {
   const XlaGatherOptions& x = *r.xla;
-  check_length(r, "start_indices_batching_dims", x.start_indices_batching_dims.size(),
-               x.operand_batching_dims.size(), "one for each of operand_batching_dims");
+  const Names& names = names_of(r);
+  check_length(r, names.indices_batching, x.start_indices_batching_dims.size(),
+               x.operand_batching_dims.size(),
+               is_scatter(r.op) ? "one for each of input_batching_dims"
+                                : "one for each of operand_batching_dims");
   if (contains(x.start_indices_batching_dims, x.index_vector_dim)) {
-    refuse(r, "start_indices_batching_dims holds index_vector_dim",
+    refuse(r, cat(names.indices_batching, " holds index_vector_dim"),
            cat("dimension ", x.index_vector_dim, " holds the index tuples"), "another dimension");
   }
   for (int i = 0; i < x.operand_batching_dims.size(); ++i) {
@@ -89,8 +118,9 @@ void check_batching(const Request& r) {
   }
 }
 
-void check_xla(const Request& r) {
+void check_dimension_numbers(const Request& r) {
   const XlaGatherOptions& x = *r.xla;
+  const Names& names = names_of(r);
   const int64_t rank = r.data.rank();
   const int64_t indices_rank = r.indices.rank();
   if (x.index_vector_dim < 0 || x.index_vector_dim > indices_rank) {
@@ -100,44 +130,64 @@ void check_xla(const Request& r) {
             counted(indices_rank, "dimension", "dimensions"), " (allowed 0..", indices_rank, ")"),
         "the dimension that holds index tuples, or the rank of indices for single indices");
   }
-  check_length(r, "slice_sizes", x.slice_sizes.size(), rank, "one for each dimension of data");
-  check_dims(r, "collapsed_slice_dims", x.collapsed_slice_dims, rank, true);
-  check_dims(r, "operand_batching_dims", x.operand_batching_dims, rank, true);
-  check_apart(r, "collapsed_slice_dims", x.collapsed_slice_dims, "operand_batching_dims",
-              x.operand_batching_dims);
-  check_length(r, "offset_dims", x.offset_dims.size(),
+  check_dims(r, names.collapsed, x.collapsed_slice_dims, rank, true);
+  check_dims(r, names.batching, x.operand_batching_dims, rank, true);
+  check_apart(r, names.collapsed, x.collapsed_slice_dims, names.batching, x.operand_batching_dims);
+  check_length(r, names.window, x.offset_dims.size(),
                rank - x.collapsed_slice_dims.size() - x.operand_batching_dims.size(),
-               "one for each dimension of data that is neither collapsed nor batching");
+               is_scatter(r.op)
+                   ? "one for each dimension of data that is neither inserted nor batching"
+                   : "one for each dimension of data that is neither collapsed nor batching");
   const bool explicit_tuples = x.index_vector_dim < indices_rank;
-  check_dims(r, "start_index_map", x.start_index_map, rank, false);
-  check_length(r, "start_index_map", x.start_index_map.size(),
+  check_dims(r, names.map, x.start_index_map, rank, false);
+  check_length(r, names.map, x.start_index_map.size(),
                explicit_tuples ? r.indices.sizes[static_cast<int>(x.index_vector_dim)] : 1,
                "one for each component of an index tuple");
-  check_apart(r, "start_index_map", x.start_index_map, "operand_batching_dims",
-              x.operand_batching_dims);
-  check_dims(r, "start_indices_batching_dims", x.start_indices_batching_dims, indices_rank, false);
+  check_apart(r, names.map, x.start_index_map, names.batching, x.operand_batching_dims);
+  check_dims(r, names.indices_batching, x.start_indices_batching_dims, indices_rank, false);
   check_batching(r);
-  check_slices(r);
 }
 
-}  // namespace
-
-Dims infer_xla_sizes(const Request& r) {
-  check_xla(r);
+// The number of dimensions of the grid; the window's stand where offset_dims says.
+int64_t check_grid_rank(const Request& r) {
   const XlaGatherOptions& x = *r.xla;
   const int64_t batch_rank = r.indices.rank() - (x.index_vector_dim < r.indices.rank() ? 1 : 0);
   const int64_t rank = batch_rank + x.offset_dims.size();
   if (rank > kMaxRank) {
     refuse(r, "too many dimensions",
-           cat("the output would have ", rank, " dimensions, but at most ", kMaxRank,
-               " are supported"),
+           cat("the ", is_scatter(r.op) ? "updates" : "output", " would have ", rank,
+               " dimensions, but at most ", kMaxRank, " are supported"),
            "merge dimensions that are adjacent in memory");
   }
-  check_dims(r, "offset_dims", x.offset_dims, rank, true);
+  check_dims(r, names_of(r).window, x.offset_dims, rank, true);
+  return rank;
+}
+
+// A scatter's windows are as large as its updates say.
+void take_slices_from_updates(Request& r, int64_t rank) {
+  if (r.updates.rank() != rank) {
+    refuse(r, "updates have the wrong rank",
+           cat("updates has ", counted(r.updates.rank(), "dimension", "dimensions"),
+               ", but the indices and update_window_dims make ", rank),
+           cat("updates of ", counted(rank, "dimension", "dimensions")));
+  }
+  XlaGatherOptions x = *r.xla;
+  x.slice_sizes = Dims(r.data.rank(), 1);
+  int window = 0;
+  for (int d = 0; d < r.data.rank(); ++d) {
+    if (!contains(x.collapsed_slice_dims, d) && !contains(x.operand_batching_dims, d)) {
+      x.slice_sizes[d] = r.updates.sizes[static_cast<int>(x.offset_dims[window++])];
+    }
+  }
+  r.xla = std::make_shared<const XlaGatherOptions>(x);
+}
+
+// The sizes of the grid: windows and index dimensions, each at its place.
+Dims grid_sizes(const Request& r, int64_t rank) {
+  const XlaGatherOptions& x = *r.xla;
   Dims sizes;
   int from_indices = 0;
   int from_data = 0;
-  bool empty_slice = std::count(x.slice_sizes.begin(), x.slice_sizes.end(), 0) > 0;
   for (int d = 0; d < rank; ++d) {
     if (contains(x.offset_dims, d)) {
       while (contains(x.collapsed_slice_dims, from_data) ||
@@ -150,13 +200,32 @@ Dims infer_xla_sizes(const Request& r) {
       sizes.push_back(r.indices.sizes[from_indices++]);
     }
   }
+  return sizes;
+}
+
+}  // namespace
+
+Dims infer_xla_sizes(Request& r) {
+  if (!is_scatter(r.op)) {
+    check_length(r, "slice_sizes", r.xla->slice_sizes.size(), r.data.rank(),
+                 "one for each dimension of data");
+  }
+  check_dimension_numbers(r);
+  const int64_t rank = check_grid_rank(r);
+  if (is_scatter(r.op)) {
+    take_slices_from_updates(r, rank);
+    check_windows(r);
+    return grid_sizes(r, rank);
+  }
+  check_slices(r);
+  const Dims sizes = grid_sizes(r, rank);
   // A collapsed dimension does not show in the output: a slice of size 0 there would have each
   // output element come from nowhere.
-  if (empty_slice && std::count(sizes.begin(), sizes.end(), 0) == 0) {
+  const Dims& slices = r.xla->slice_sizes;
+  if (std::count(slices.begin(), slices.end(), 0) > 0 &&
+      std::count(sizes.begin(), sizes.end(), 0) == 0) {
     refuse(r, "slice is empty",
-           cat("slice_sizes = ", bracketed(x.slice_sizes),
-               " holds no element, "
-               "but the output ",
+           cat("slice_sizes = ", bracketed(slices), " holds no element, but the output ",
                bracketed(sizes), " does"),
            "slice sizes of 1 or more");
   }

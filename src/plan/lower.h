@@ -7,11 +7,15 @@
 
 namespace sheaf {
 
-// One loop for each output dimension, in order; nothing merged. `request` has been inferred.
+// One loop for each dimension of the grid, in order; nothing merged. `request` has been inferred.
 Nest lower(const Request& request);
 
-// Drops loops of extent 1, orders the rest by output stride, merges those that chain and folds the
-// contiguous tail into row_bytes.
+// The copy of a whole tensor into another of the same sizes: a nest without coordinates.
+Nest lower_copy(const TensorSpec& from, const TensorSpec& to);
+
+// Drops loops of extent 1, merges those that chain and folds the contiguous tail into row_bytes. A
+// gather's loops are ordered by output stride; a scatter's keep their order, which is the order of
+// its updates.
 void normalize(Nest& nest);
 
 // The dimension of indices that holds the components of a tuple; -1 if each index stands alone.

@@ -4,6 +4,7 @@
 #include "plan/lower.h"
 #include "plan/memory.h"
 #include "plan/request.h"
+#include "plan/scatter_steps.h"
 
 namespace sheaf {
 
@@ -17,12 +18,28 @@ Plan make_plan(const Request& request) {
   plan.data_range_ = *byte_range(inferred->data);
   plan.indices_range_ = *byte_range(inferred->indices);
   plan.output_range_ = *byte_range(inferred->output);
+  if (is_scatter(inferred->op)) {
+    plan.updates_range_ = *byte_range(inferred->updates);
+    plan.scatter_ = std::make_shared<const ScatterSteps>(scatter_steps(*inferred, plan.nest_));
+  }
   plan.request_ = std::move(inferred);
   return plan;
 }
 
 const TensorSpec& Plan::data() const { return request_->data; }
 const TensorSpec& Plan::indices() const { return request_->indices; }
+const TensorSpec& Plan::updates() const { return request_->updates; }
 const TensorSpec& Plan::output() const { return request_->output; }
+
+bool operator==(const Plan& a, const Plan& b) {
+  if (!(a.nest_ == b.nest_)) {
+    return false;
+  }
+  const Request& of_a = *a.request_;
+  const Request& of_b = *b.request_;
+  return !a.is_scatter() ||
+         (of_a.include_self == of_b.include_self && of_a.onto_zeros == of_b.onto_zeros &&
+          a.scatter_->base == b.scatter_->base);
+}
 
 }  // namespace sheaf

@@ -10,6 +10,7 @@
 #include "plan/refuse.h"
 #include "sheaf/dtype.h"
 #include "sheaf/index_rule.h"
+#include "sheaf/reduction.h"
 #include "support/text.h"
 
 namespace sheaf {
@@ -98,6 +99,20 @@ std::string_view to_string(OutOfRange out_of_range) {
     case OutOfRange::kFill: return "fill";
     case OutOfRange::kWrap: return "wrap";
     case OutOfRange::kTrust: return "trust";
+    case OutOfRange::kSkip: return "skip";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kNone: return "none";
+    case Reduction::kAdd: return "add";
+    case Reduction::kSub: return "sub";
+    case Reduction::kMul: return "mul";
+    case Reduction::kMin: return "min";
+    case Reduction::kMax: return "max";
+    case Reduction::kMean: return "mean";
   }
   return "unknown";
 }

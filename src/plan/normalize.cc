@@ -15,7 +15,8 @@ bool steps_over(int64_t outer, int64_t inner, int64_t inner_extent) {
 }
 
 bool chains(const Loop& outer, const Loop& inner) {
-  return steps_over(outer.data, inner.data, inner.extent) &&
+  return outer.window == 0 && inner.window == 0 &&
+         steps_over(outer.data, inner.data, inner.extent) &&
          steps_over(outer.index, inner.index, inner.extent) &&
          steps_over(outer.output, inner.output, inner.extent);
 }
@@ -59,7 +60,8 @@ bool has_empty_loop(const Fixed<L>& loops) {
 void fold_tail_into_rows(Nest& nest) {
   while (!nest.loops.empty()) {
     const Loop& last = nest.loops.back();
-    if (last.index != 0 || last.data != nest.row_bytes || last.output != nest.row_bytes) {
+    if (last.index != 0 || last.window != 0 || last.data != nest.row_bytes ||
+        last.output != nest.row_bytes) {
       return;
     }
     nest.row_bytes *= last.extent;
@@ -69,13 +71,15 @@ void fold_tail_into_rows(Nest& nest) {
 
 void normalize_loops(Nest& nest) {
   if (has_empty_loop(nest.loops)) {
-    nest.loops = {Loop{0, 0, 0, 0}};
+    nest.loops = {Loop{0, 0, 0, 0, 0}};
     return;
   }
   drop_if(nest.loops, [](const Loop& loop) { return loop.extent == 1; });
-  std::stable_sort(nest.loops.begin(), nest.loops.end(), [](const Loop& a, const Loop& b) {
-    return std::abs(a.output) > std::abs(b.output);
-  });
+  if (!nest.scatters) {
+    std::stable_sort(nest.loops.begin(), nest.loops.end(), [](const Loop& a, const Loop& b) {
+      return std::abs(a.output) > std::abs(b.output);
+    });
+  }
   merge(nest.loops);
   fold_tail_into_rows(nest);
 }
@@ -104,7 +108,8 @@ bool operator==(const Nest& a, const Nest& b) {
   return a.loops == b.loops && a.coordinates == b.coordinates && a.index_loops == b.index_loops &&
          a.row_bytes == b.row_bytes && a.element_bytes == b.element_bytes &&
          a.index_type == b.index_type && a.negative == b.negative &&
-         a.out_of_range == b.out_of_range &&
+         a.out_of_range == b.out_of_range && a.scatters == b.scatters &&
+         a.reduction == b.reduction && a.element_type == b.element_type &&
          std::memcmp(a.fill_value, b.fill_value, kMaxElementBytes) == 0;
 }
 

@@ -32,7 +32,13 @@ std::string index_term(const Nest& nest, int c) {
   if (coordinate.offset != 0) {
     element += cat(" + ", coordinate.offset);
   }
-  return cat("indices[", element.empty() ? "0" : element.substr(3), "]");
+  const std::string value = cat("indices[", element.empty() ? "0" : element.substr(3), "]");
+  for (int l = 0; l < nest.loops.size(); ++l) {
+    if (nest.loops[l].window == c + 1) {
+      return cat(value, " + p", l);
+    }
+  }
+  return value;
 }
 
 template <class L, class F>
@@ -49,6 +55,16 @@ std::string json_tensor(const TensorSpec& spec) {
              R"(, "strides": )", bracketed(spec.strides), "}");
 }
 
+// What a step does: "gather", "scatter", "scatter add f32".
+std::string verb(const Nest& nest) {
+  if (!nest.scatters) {
+    return "gather";
+  }
+  const bool reduces = nest.reduction != Reduction::kNone;
+  return reduces ? cat("scatter ", to_string(nest.reduction), " ", nest.element_type.name(), ",")
+                 : "scatter";
+}
+
 }  // namespace
 
 // gather 256 bytes a step, i64 indices, negative from_end, out of range fail
@@ -57,38 +73,47 @@ std::string json_tensor(const TensorSpec& spec) {
 //     output + p0*256 <- data + i0*256
 std::string Plan::str() const {
   const Nest& nest = nest_;
-  std::string text = cat("gather ", counted(nest.row_bytes, "byte", "bytes"), " a step, ",
+  std::string text = cat(verb(nest), " ", counted(nest.row_bytes, "byte", "bytes"), " a step, ",
                          nest.index_type.name(), " indices, ", rule_text(nest), "\n");
   std::string indent = "  ";
   for (int l = 0; l < nest.loops.size(); ++l) {
     text += cat(indent, "for p", l, " in 0..", nest.loops[l].extent, "\n");
     indent += "  ";
   }
-  std::string from = walk("data", nest, [](const Loop& loop) { return loop.data; });
+  std::string table =
+      walk(nest.scatters ? "output" : "data", nest, [](const Loop& loop) { return loop.data; });
   for (int c = 0; c < nest.coordinates.size(); ++c) {
     text += cat(indent, "i", c, " = ", index_term(nest, c), " in 0..", nest.coordinates[c].extent,
                 "\n");
-    from += cat(" + i", c, "*", nest.coordinates[c].stride);
+    table += cat(" + i", c, "*", nest.coordinates[c].stride);
   }
-  return cat(text, indent, walk("output", nest, [](const Loop& loop) { return loop.output; }),
-             " <- ", from, "\n");
+  const std::string grid = walk(nest.scatters ? "updates" : "output", nest,
+                                [](const Loop& loop) { return loop.output; });
+  return cat(text, indent, nest.scatters ? table : grid, " <- ", nest.scatters ? grid : table,
+             "\n");
 }
 
 std::string Plan::json() const {
   const Nest& nest = nest_;
   const auto loop = [](const Loop& l) {
     return cat(R"({"extent": )", l.extent, R"(, "data": )", l.data, R"(, "index": )", l.index,
-               R"(, "output": )", l.output, "}");
+               R"(, "output": )", l.output,
+               l.window == 0 ? "" : cat(R"(, "window_of": )", l.window - 1), "}");
   };
   const auto coordinate = [](const Coordinate& c) {
     return cat(R"({"extent": )", c.extent, R"(, "stride": )", c.stride, R"(, "offset": )", c.offset,
                "}");
   };
+  const std::string scatter =
+      nest.scatters ? cat(R"(, "updates": )", json_tensor(updates()), R"(, "reduction": ")",
+                          to_string(nest.reduction), R"(", "include_self": )",
+                          request_->include_self ? "true" : "false")
+                    : "";
   return cat(R"({"op": ")", to_string(request_->op), R"(", "data": )", json_tensor(data()),
-             R"(, "indices": )", json_tensor(indices()), R"(, "output": )", json_tensor(output()),
-             R"(, "negative": ")", to_string(nest.negative), R"(", "out_of_range": ")",
-             to_string(nest.out_of_range), R"(", "row_bytes": )", nest.row_bytes, R"(, "loops": )",
-             json_list(nest.loops, loop), R"(, "coordinates": )",
+             R"(, "indices": )", json_tensor(indices()), scatter, R"(, "output": )",
+             json_tensor(output()), R"(, "negative": ")", to_string(nest.negative),
+             R"(", "out_of_range": ")", to_string(nest.out_of_range), R"(", "row_bytes": )",
+             nest.row_bytes, R"(, "loops": )", json_list(nest.loops, loop), R"(, "coordinates": )",
              json_list(nest.coordinates, coordinate), "}");
 }
 

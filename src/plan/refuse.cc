@@ -2,6 +2,7 @@
 #include "plan/refuse.h"
 
 #include "plan/scalar.h"
+#include "sheaf/scatter.h"
 #include "support/text.h"
 
 namespace sheaf {
@@ -22,9 +23,21 @@ std::string attributes(const Request& r, const char* gap, const char* separator)
   };
   switch (r.op) {
     case Op::kGather:
+    case Op::kScatter:
       return one("axis", r.axis) + (r.batch_dims != 0 ? one("batch_dims", r.batch_dims) : "");
-    case Op::kGatherElements: return one("axis", r.axis) + (r.broadcast ? one("broadcast", 1) : "");
-    case Op::kGatherNd: return r.batch_dims != 0 ? one("batch_dims", r.batch_dims) : "";
+    case Op::kGatherElements:
+    case Op::kScatterElements:
+      return one("axis", r.axis) + (r.broadcast ? one("broadcast", 1) : "");
+    case Op::kGatherNd:
+    case Op::kScatterNd: return r.batch_dims != 0 ? one("batch_dims", r.batch_dims) : "";
+    case Op::kXlaScatter:
+      return one("update_window_dims", bracketed(r.xla->offset_dims)) +
+             one("inserted_window_dims", bracketed(r.xla->collapsed_slice_dims)) +
+             one("input_batching_dims", bracketed(r.xla->operand_batching_dims)) +
+             one("scatter_indices_batching_dims", bracketed(r.xla->start_indices_batching_dims)) +
+             one("scatter_dims_to_operand_dims", bracketed(r.xla->start_index_map)) +
+             one("index_vector_dim", r.xla->index_vector_dim) +
+             (r.skip_whole_window ? one("skip_whole_window", 1) : "");
     case Op::kXlaGather:
       return one("offset_dims", bracketed(r.xla->offset_dims)) +
              one("collapsed_slice_dims", bracketed(r.xla->collapsed_slice_dims)) +
@@ -37,9 +50,24 @@ std::string attributes(const Request& r, const char* gap, const char* separator)
   return "";
 }
 
+// What only a scatter has.
+std::string reduction_attributes(const Request& r, const char* gap, const char* separator) {
+  std::string text;
+  if (r.reduction != Reduction::kNone) {
+    text += cat(gap, "reduction", separator, to_string(r.reduction));
+  }
+  if (!r.include_self) {
+    text += cat(gap, "include_self", separator, 0);
+  }
+  if (r.onto_zeros) {
+    text += cat(gap, "onto_zeros", separator, 1);
+  }
+  return text;
+}
+
 // The index rule as attributes, where it is not the one that the operator has by default.
 std::string rule_attributes(const Request& r) {
-  const IndexRule usual = r.op == Op::kXlaGather ? XlaGatherOptions{}.rule : IndexRule{};
+  const IndexRule usual = usual_rule(r.op);
   std::string text;
   if (r.rule.negative != usual.negative) {
     text += cat(" negative=", to_string(r.rule.negative));
@@ -61,19 +89,35 @@ std::string_view to_string(Op op) {
     case Op::kGatherElements: return "gather_elements";
     case Op::kGatherNd: return "gather_nd";
     case Op::kXlaGather: return "xla_gather";
+    case Op::kScatter: return "scatter";
+    case Op::kScatterElements: return "scatter_elements";
+    case Op::kScatterNd: return "scatter_nd";
+    case Op::kXlaScatter: return "xla_scatter";
   }
   return "";
 }
 
+IndexRule usual_rule(Op op) {
+  switch (op) {
+    case Op::kXlaGather: return XlaGatherOptions{}.rule;
+    case Op::kXlaScatter: return XlaScatterOptions{}.rule;
+    default: return {};
+  }
+}
+
 std::string describe(const Request& r) {
   std::string text = cat("data ", r.data.str(), "   indices ", r.indices.str());
-  text += attributes(r, "   ", " ");
+  if (is_scatter(r.op)) {
+    text += cat("   updates ", r.updates.str());
+  }
+  text += attributes(r, "   ", " ") + reduction_attributes(r, "   ", " ");
   return r.output_given ? cat(text, "   output ", r.output.str()) : text;
 }
 
 std::string explain_command(const Request& r) {
   return cat("sheaf explain '", to_string(r.op), " ", compact(r.data), " ", compact(r.indices),
-             attributes(r, " ", "="), rule_attributes(r), "'");
+             is_scatter(r.op) ? cat(" ", compact(r.updates)) : "", attributes(r, " ", "="),
+             reduction_attributes(r, " ", "="), rule_attributes(r), "'");
 }
 
 std::string four_lines(const Request& r, const std::string& what, const std::string& detail,

@@ -37,7 +37,19 @@ constexpr int64_t in_range_or_outside(Index value, int64_t extent, Negative nega
   return at >= 0 && at < extent ? at : kOutside;
 }
 
-// The entry that `value` names under the whole rule. kOutside only for kFill and kFail.
+// The same for a place in a window that starts at `value`: the start may itself lie outside.
+template <class Index>
+constexpr int64_t in_range_or_outside(Index value, int64_t window, int64_t extent,
+                                      Negative negative) {
+  int64_t start = widen(value);
+  if (start < 0 && negative == Negative::kFromEnd) {
+    start += extent;
+  }
+  const bool near = start >= -window && start < extent;  // so that the sum cannot wrap
+  return near && start + window >= 0 && start + window < extent ? start + window : kOutside;
+}
+
+// The entry that `value` names under the whole rule. kOutside only for kFill, kSkip and kFail.
 template <class Index>
 constexpr int64_t resolve(Index value, int64_t extent, Negative negative, OutOfRange out_of_range) {
   const int64_t at = in_range_or_outside(value, extent, negative);

@@ -84,7 +84,7 @@ Array run_example(const Problem& problem) {
           GatherElementsOptions{.axis = r.axis, .broadcast = r.broadcast, .rule = r.rule});
     case Op::kGatherNd:
       return gather_nd(data, indices, GatherNdOptions{.batch_dims = r.batch_dims, .rule = r.rule});
-    case Op::kXlaGather: break;
+    default: break;  // no example is a scatter
   }
   return xla_gather(data, indices, *r.xla);
 }

@@ -111,10 +111,14 @@ Words xla_position(const Request& r, const Words& out) {
 
 Words data_position(const Request& r, const Words& out) {
   switch (r.op) {
-    case Op::kGather: return gather_position(r, out);
-    case Op::kGatherElements: return gather_elements_position(r, out);
-    case Op::kGatherNd: return gather_nd_position(r, out);
-    case Op::kXlaGather: return xla_position(r, out);
+    case Op::kGather:
+    case Op::kScatter: return gather_position(r, out);
+    case Op::kGatherElements:
+    case Op::kScatterElements: return gather_elements_position(r, out);
+    case Op::kGatherNd:
+    case Op::kScatterNd: return gather_nd_position(r, out);
+    case Op::kXlaGather:
+    case Op::kXlaScatter: return xla_position(r, out);
   }
   return {};
 }
@@ -122,8 +126,12 @@ Words data_position(const Request& r, const Words& out) {
 }  // namespace
 
 std::string formula(const Request& r) {
-  const Words out = coordinates(r.output.rank());
-  return element("output", out) + " = " + element("data", data_position(r, out));
+  const Words grid = coordinates(r.grid().rank());
+  if (!is_scatter(r.op)) {
+    return element("output", grid) + " = " + element("data", data_position(r, grid));
+  }
+  const char* joins = r.reduction == Reduction::kNone ? " = " : " (reduce)= ";
+  return element("output", data_position(r, grid)) + joins + element("updates", grid);
 }
 
 std::string summary(Op op) {
@@ -132,6 +140,10 @@ std::string summary(Op op) {
     case Op::kGatherElements: return "each output element has an index of its own";
     case Op::kGatherNd: return "each tuple of indices picks an element or a slice of data";
     case Op::kXlaGather: return "each tuple of indices is where a window into data starts";
+    case Op::kScatter: return "each index says where a slice of the updates goes along one axis";
+    case Op::kScatterElements: return "each update has an index of its own";
+    case Op::kScatterNd: return "each tuple of indices says where an element or a slice goes";
+    case Op::kXlaScatter: return "each tuple of indices is where a window of updates starts";
   }
   return "";
 }

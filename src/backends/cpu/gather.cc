@@ -245,7 +245,7 @@ bool all_in_range(const Nest& nest, const std::byte* indices, int limit) {
 }  // namespace
 
 const Backend* cpu_backend() {
-  static constexpr Backend kBackend{"cpu", kGather, all_in_range};
+  static constexpr Backend kBackend{"cpu", kGather, {}, all_in_range, nullptr};
   return &kBackend;
 }
 

@@ -99,7 +99,8 @@ void add_coordinate(const Nest& nest, const IndexRun& run, const Coordinate& c, 
   switch (nest.out_of_range) {
     case OutOfRange::kFail:
     case OutOfRange::kClamp: add_clamped<Index>(nest, run, c, first, offsets); break;
-    case OutOfRange::kFill: add_or_fill<Index>(nest, run, c, first, offsets); break;
+    case OutOfRange::kFill:
+    case OutOfRange::kSkip: add_or_fill<Index>(nest, run, c, first, offsets); break;
     case OutOfRange::kWrap: add_wrapped<Index>(nest, run, c, first, offsets); break;
     case OutOfRange::kTrust: add_trusted<Index>(nest, run, c, first, offsets); break;
   }

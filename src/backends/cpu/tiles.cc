@@ -8,7 +8,7 @@
 namespace sheaf::cpu {
 namespace {
 
-constexpr Loop kOnce{.extent = 1, .data = 0, .index = 0, .output = 0};
+constexpr Loop kOnce{.extent = 1, .data = 0, .index = 0, .output = 0, .window = 0};
 
 // Divisions cost more than a small gather: most calls have a single piece.
 int64_t pieces(int64_t extent, int64_t tile) {

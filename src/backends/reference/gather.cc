@@ -4,10 +4,10 @@
 // is held against it bit for bit.
 #include <cstring>
 
-#include "backends/backend.h"
+#include "backends/reference/backend.h"
 #include "plan/resolve.h"
 
-namespace sheaf {
+namespace sheaf::reference {
 namespace {
 
 // One walk through the nest: where the loops outside `loop` have brought the three tensors.
@@ -67,9 +67,9 @@ struct Walk {
   }
 };
 
-const char* accepts_everything(const Nest&) { return nullptr; }
+}  // namespace
 
-void run_loops(const Nest& nest, const Buffers& buffers, int /*threads*/) {
+void gather(const Nest& nest, const Buffers& buffers, int /*threads*/) {
   with_index_type(nest.index_type, [&](auto zero) {
     Walk<decltype(zero)>{nest, buffers}.loops(0, 0, 0, 0);
   });
@@ -82,15 +82,4 @@ bool all_in_range(const Nest& nest, const std::byte* indices, int /*threads*/) {
   });
 }
 
-constexpr Kernel kGather[] = {
-    {"reference.loops", accepts_everything, run_loops},
-};
-
-}  // namespace
-
-const Backend& reference_backend() {
-  static constexpr Backend kBackend{"reference", kGather, all_in_range};
-  return kBackend;
-}
-
-}  // namespace sheaf
+}  // namespace sheaf::reference

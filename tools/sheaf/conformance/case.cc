@@ -19,12 +19,11 @@ constexpr int64_t kMaxFileBytes = int64_t{64} << 20U;
 // A case is a list in an object in a list in an object in a list; complex numbers are one more.
 constexpr int kMaxDepth = 16;
 
-constexpr Op kOps[] = {Op::kGather, Op::kGatherElements, Op::kGatherNd, Op::kXlaGather};
-constexpr const char* kScatters[] = {"scatter_elements", "scatter_nd", "scatter_update",
-                                     "xla_scatter"};
+constexpr Op kOps[] = {Op::kGather,  Op::kGatherElements,  Op::kGatherNd,  Op::kXlaGather,
+                       Op::kScatter, Op::kScatterElements, Op::kScatterNd, Op::kXlaScatter};
 
-bool is_scatter(const std::string& name) {
-  return std::find(std::begin(kScatters), std::end(kScatters), name) != std::end(kScatters);
+std::string_view name_in_cases(Op op) {
+  return op == Op::kScatter ? "scatter_update" : to_string(op);
 }
 
 const json& member(const json& object, const char* key, const std::string& where) {
@@ -110,12 +109,9 @@ CaseTensor find_tensor(const json& list, const std::string& name, const std::str
 Op read_op(const json& value) {
   const std::string name = text_of(member(value, "op", "the case"), "op");
   for (const Op op : kOps) {
-    if (name == to_string(op)) {
+    if (name == name_in_cases(op)) {
       return op;
     }
-  }
-  if (is_scatter(name)) {
-    throw Unsupported("scatter is not built yet");
   }
   throw Malformed(cat("unknown op \"", name, "\""));
 }
@@ -175,6 +171,9 @@ Case read_case(const json& value) {
   const json& inputs = list_member(value, "inputs");
   c.data = find_tensor(inputs, "data", "inputs");
   c.indices = find_tensor(inputs, "indices", "inputs");
+  if (is_scatter(c.op)) {
+    c.updates = find_tensor(inputs, "updates", "inputs");
+  }
   if (!c.expect_error) {
     c.output = find_tensor(list_member(value, "outputs"), "output", "outputs");
   }
@@ -193,8 +192,8 @@ std::string text_member(const json& value, const char* key) {
 }
 
 bool is_case_op(const std::string& name) {
-  return is_scatter(name) || std::any_of(std::begin(kOps), std::end(kOps),
-                                         [&](Op op) { return name == to_string(op); });
+  return std::any_of(std::begin(kOps), std::end(kOps),
+                     [&](Op op) { return name == name_in_cases(op); });
 }
 
 int64_t integer_value(const json& value, const std::string& what) {

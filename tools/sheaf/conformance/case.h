@@ -42,7 +42,8 @@ struct Case {
   bool expect_error = false;
   bool shapes_only = false;
   CaseTensor data, indices;
-  std::optional<CaseTensor> output;  // unless an error is expected
+  std::optional<CaseTensor> updates;  // of a scatter
+  std::optional<CaseTensor> output;   // unless an error is expected
   const nlohmann::json* attributes = nullptr;
 };
 
@@ -55,7 +56,7 @@ Case read_case(const nlohmann::json& json);
 // The text of member `key`, or "" if it has none.
 std::string text_member(const nlohmann::json& json, const char* key);
 
-// The operators that cases may name, those not built yet included.
+// The operators that cases may name.
 bool is_case_op(const std::string& name);
 
 // A whole number; throws Malformed, naming it `what`.

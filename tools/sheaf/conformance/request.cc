@@ -45,6 +45,7 @@ void read_out_of_range(const json& value, const std::string& key, Draft& draft) 
   } words[] = {{"error", OutOfRange::kFail},
                {"clamp", OutOfRange::kClamp},
                {"fill", OutOfRange::kFill},
+               {"drop", OutOfRange::kSkip},
                {"mod", OutOfRange::kWrap}};
   for (const auto& known : words) {
     if (value == known.word) {
@@ -52,7 +53,7 @@ void read_out_of_range(const json& value, const std::string& key, Draft& draft) 
       return;
     }
   }
-  throw Malformed(key + " of a gather may be \"error\", \"clamp\", \"fill\" or \"mod\"");
+  throw Malformed(key + " may be \"error\", \"clamp\", \"fill\", \"drop\" or \"mod\"");
 }
 
 void read_fill_value(const json& value, const std::string&, Draft& draft) {
@@ -67,6 +68,29 @@ void read_batch_dims(const json& value, const std::string& key, Draft& draft) {
   draft.request.batch_dims = integer_value(value, key);
 }
 
+void read_reduction(const json& value, const std::string& key, Draft& draft) {
+  for (const Reduction reduction :
+       {Reduction::kNone, Reduction::kAdd, Reduction::kSub, Reduction::kMul, Reduction::kMin,
+        Reduction::kMax, Reduction::kMean}) {
+    if (value == to_string(reduction)) {
+      draft.request.reduction = reduction;
+      return;
+    }
+  }
+  throw Malformed(key + " may be none, add, sub, mul, min, max or mean");
+}
+
+void read_use_init_val(const json& value, const std::string& key, Draft& draft) {
+  draft.request.include_self = flag_value(value, key);
+}
+
+void read_window_oob(const json& value, const std::string& key, Draft& draft) {
+  if (value != "skip_window" && value != "skip_element") {
+    throw Malformed(key + " may be \"skip_window\" or \"skip_element\"");
+  }
+  draft.request.skip_whole_window = value == "skip_window";
+}
+
 void read_broadcast(const json& value, const std::string& key, Draft& draft) {
   draft.request.broadcast = flag_value(value, key);
 }
@@ -74,6 +98,8 @@ void read_broadcast(const json& value, const std::string& key, Draft& draft) {
 void read_index_vector_dim(const json& value, const std::string& key, Draft& draft) {
   draft.xla.index_vector_dim = integer_value(value, key);
 }
+
+void read_promise(const json& value, const std::string& key, Draft&) { flag_value(value, key); }
 
 struct Attribute {
   const char* key;
@@ -96,14 +122,30 @@ constexpr Attribute kXlaGather[] = {
     {"index_vector_dim", read_index_vector_dim},
     {"slice_sizes", read_list<&Xla::slice_sizes>},
     // A promise that makes no difference to the result.
-    {"indices_are_sorted", [](const json& v, const std::string& k, Draft&) { flag_value(v, k); }}};
+    {"indices_are_sorted", read_promise}};
+constexpr Attribute kReduction[] = {{"reduction", read_reduction},
+                                    {"use_init_val", read_use_init_val}};
+constexpr Attribute kXlaScatter[] = {
+    {"update_window_dims", read_list<&Xla::offset_dims>},
+    {"inserted_window_dims", read_list<&Xla::collapsed_slice_dims>},
+    {"input_batching_dims", read_list<&Xla::operand_batching_dims>},
+    {"scatter_indices_batching_dims", read_list<&Xla::start_indices_batching_dims>},
+    {"scatter_dims_to_operand_dims", read_list<&Xla::start_index_map>},
+    {"index_vector_dim", read_index_vector_dim},
+    {"window_oob", read_window_oob},
+    {"indices_are_sorted", read_promise},
+    {"unique_indices", read_promise}};
 
 std::span<const Attribute> attributes_of(Op op) {
   switch (op) {
-    case Op::kGather: return kGather;
+    case Op::kGather:
+    case Op::kScatter: return kGather;
     case Op::kGatherElements: return kGatherElements;
-    case Op::kGatherNd: return kGatherNd;
+    case Op::kScatterElements: return std::span(kGatherElements).first(1);  // the axis
+    case Op::kGatherNd:
+    case Op::kScatterNd: return kGatherNd;
     case Op::kXlaGather: return kXlaGather;
+    case Op::kXlaScatter: return kXlaScatter;
   }
   return {};
 }
@@ -124,6 +166,9 @@ void read_attributes(Draft& draft) {
   for (const auto& [key, value] : draft.c.attributes->items()) {
     const Attribute* attribute = find(attributes_of(draft.c.op), key);
     attribute = attribute == nullptr ? find(kRule, key) : attribute;
+    if (attribute == nullptr && is_scatter(draft.c.op)) {
+      attribute = find(kReduction, key);
+    }
     if (attribute == nullptr) {
       throw Malformed(cat("unknown attribute \"", key, "\" of ", to_string(draft.c.op)));
     }
@@ -156,18 +201,18 @@ Request case_request(const Case& c, ValueReader& values) {
   Request& r = draft.request;
   r.op = c.op;
   r.name = to_string(c.op);
-  if (c.op == Op::kXlaGather) {
-    r.rule = draft.xla.rule;
-  }
+  r.rule = usual_rule(c.op);
   const DType data_type = ValueReader::dtype(c.data.dtype);
   const DType index_type = ValueReader::dtype(c.indices.dtype);
   read_attributes(draft);
   r.data = TensorSpec(data_type, case_sizes(c.data.shape));
   r.indices = TensorSpec(index_type, case_sizes(c.indices.shape));
+  if (c.updates) {
+    r.updates = TensorSpec(ValueReader::dtype(c.updates->dtype), case_sizes(c.updates->shape));
+  }
   const bool told = c.attributes != nullptr && c.attributes->contains("broadcast");
   r.broadcast = told ? r.broadcast : stretches(c, r);
-  if (c.op == Op::kXlaGather) {
-    draft.xla.rule = r.rule;
+  if (c.op == Op::kXlaGather || c.op == Op::kXlaScatter) {
     r.xla = std::make_shared<const XlaGatherOptions>(draft.xla);
   }
   return r;

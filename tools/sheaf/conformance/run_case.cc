@@ -45,6 +45,9 @@ class ValueCase {
     }
     data_ = values_.read(c_.data, request_.data, "data");
     indices_ = values_.read(c_.indices, request_.indices, "indices");
+    if (c_.updates) {
+      updates_ = values_.read(*c_.updates, request_.updates, "updates");
+    }
     if (!c_.expect_error) {
       read_expected();
     }
@@ -86,9 +89,14 @@ class ValueCase {
     Placed indices(request_.indices, layout);
     data.write(data_);
     indices.write(indices_);
+    Placed updates(request_.updates, layout);
+    if (c_.updates) {
+      updates.write(updates_);
+    }
     Request request = request_;
     request.data = data.spec();
     request.indices = indices.spec();
+    request.updates = updates.spec();
     std::optional<Placed> output;
     try {
       const TensorSpec computed = make_plan(request).output();
@@ -98,8 +106,13 @@ class ValueCase {
       output.emplace(computed, layout);
       request.output = output->spec();
       request.output_given = true;
-      make_plan(request).run(data.data(), indices.data(), output->data(),
-                             {.threads = 0, .kernel = options_.backend});
+      const Plan plan = make_plan(request);
+      const RunOptions run{.threads = 0, .kernel = options_.backend};
+      if (plan.is_scatter()) {
+        plan.run(data.data(), indices.data(), updates.data(), output->data(), run);
+      } else {
+        plan.run(data.data(), indices.data(), output->data(), run);
+      }
     } catch (const Error& error) {
       return judge_refusal(error, !output || output->untouched());
     }
@@ -161,7 +174,7 @@ class ValueCase {
   const CaseOptions& options_;
   ValueReader values_;
   Request request_;
-  Literal data_, indices_, expected_;
+  Literal data_, indices_, updates_, expected_;
   TensorSpec expected_spec_;
 };
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "plan/reduce.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "plan/scalar.h"
+
+namespace sheaf {
+namespace {
+
+template <class T>
+T load(const std::byte* memory) {
+  T value;
+  std::memcpy(&value, memory, sizeof value);
+  return value;
+}
+
+template <class T>
+void store(T value, std::byte* memory) {
+  std::memcpy(memory, &value, sizeof value);
+}
+
+template <Reduction kReduction, class T>
+void row(std::byte* cells, const std::byte* updates, int64_t bytes) {
+  constexpr auto kStep = static_cast<int64_t>(sizeof(T));
+  for (int64_t at = 0; at < bytes; at += kStep) {
+    store(reduced<kReduction>(load<T>(cells + at), load<T>(updates + at)), cells + at);
+  }
+}
+
+void copy_row(std::byte* cells, const std::byte* updates, int64_t bytes) {
+  std::memcpy(cells, updates, static_cast<size_t>(bytes));
+}
+
+template <class T>
+ReduceRow row_of(Reduction reduction) {
+  constexpr bool kOrdered = !is_complex_v<T>;
+  switch (reduction) {
+    case Reduction::kNone: return copy_row;
+    case Reduction::kAdd:
+    case Reduction::kMean: return row<Reduction::kAdd, T>;
+    case Reduction::kSub: return row<Reduction::kSub, T>;
+    case Reduction::kMul: return row<Reduction::kMul, T>;
+    case Reduction::kMin:
+      if constexpr (kOrdered) {
+        return row<Reduction::kMin, T>;
+      }
+      return nullptr;
+    case Reduction::kMax:
+      if constexpr (kOrdered) {
+        return row<Reduction::kMax, T>;
+      }
+      return nullptr;
+  }
+  return nullptr;
+}
+
+// Calls f with a value of the C++ type of an element type that has arithmetic.
+template <class F>
+auto with_element_type(DType type, F f) {
+  switch (type.kind()) {
+    case Kind::kBool: return f(Truth{});
+    case Kind::kInt8: return f(int8_t{});
+    case Kind::kInt16: return f(int16_t{});
+    case Kind::kInt32: return f(int32_t{});
+    case Kind::kInt64: return f(int64_t{});
+    case Kind::kUInt8: return f(uint8_t{});
+    case Kind::kUInt16: return f(uint16_t{});
+    case Kind::kUInt32: return f(uint32_t{});
+    case Kind::kUInt64: return f(uint64_t{});
+    case Kind::kFloat8E4M3: return f(float8_e4m3{});
+    case Kind::kFloat8E5M2: return f(float8_e5m2{});
+    case Kind::kFloat16: return f(float16{});
+    case Kind::kBFloat16: return f(bfloat16{});
+    case Kind::kFloat32: return f(float{});
+    case Kind::kComplex64: return f(std::complex<float>{});
+    case Kind::kComplex128: return f(std::complex<double>{});
+    default:  // validation let no opaque element pass
+      return f(double{});
+  }
+}
+
+// The largest or smallest value there is.
+template <class T>
+T extreme(bool largest) {
+  if constexpr (std::is_same_v<T, Truth>) {
+    return {static_cast<uint8_t>(largest)};
+  } else if constexpr (SmallFloat<T>::value) {
+    constexpr FloatFormat kFormat = SmallFloat<T>::kFormat;
+    const double bound = kFormat.ieee ? std::numeric_limits<double>::infinity() : 448.0;
+    return {static_cast<decltype(T::bits)>(to_float_bits(kFormat, largest ? bound : -bound))};
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return largest ? std::numeric_limits<T>::infinity() : -std::numeric_limits<T>::infinity();
+  } else if constexpr (std::is_integral_v<T>) {
+    return largest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();
+  } else {
+    return {};
+  }
+}
+
+int64_t floor_quotient(int64_t sum, int64_t count) {
+  const int64_t quotient = sum / count;
+  return quotient - (sum % count < 0 ? 1 : 0);
+}
+
+template <class T>
+T quotient(T sum, int64_t count) {
+  const auto divisor = static_cast<double>(count);
+  if constexpr (std::is_same_v<T, Truth>) {
+    return sum;  // validation lets no mean of bools pass
+  } else if constexpr (is_complex_v<T>) {
+    using Part = typename T::value_type;
+    return {one_nan(static_cast<Part>(sum.real() / divisor)),
+            one_nan(static_cast<Part>(sum.imag() / divisor))};
+  } else if constexpr (SmallFloat<T>::value) {
+    constexpr FloatFormat kFormat = SmallFloat<T>::kFormat;
+    const double mean = one_nan(from_float_bits(kFormat, sum.bits) / divisor);
+    return {static_cast<decltype(T::bits)>(to_float_bits(kFormat, mean))};
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return one_nan(static_cast<T>(sum / divisor));
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    return sum / static_cast<uint64_t>(count);
+  } else {
+    return static_cast<T>(floor_quotient(int64_t{sum}, count));
+  }
+}
+
+}  // namespace
+
+ReduceRow reduce_row(DType type, Reduction reduction) {
+  if (reduction == Reduction::kNone) {
+    return copy_row;
+  }
+  return with_element_type(type, [&](auto zero) { return row_of<decltype(zero)>(reduction); });
+}
+
+void neutral_element(DType type, Reduction reduction, std::byte* element) {
+  const bool ordered = reduction == Reduction::kMin || reduction == Reduction::kMax;
+  if (ordered) {
+    with_element_type(type, [&](auto zero) {
+      store(extreme<decltype(zero)>(reduction == Reduction::kMin), element);
+    });
+    return;
+  }
+  // Minus zero, for adding +0 would turn an update of -0 into +0. Integers have but one zero.
+  const bool adds = reduction == Reduction::kAdd || reduction == Reduction::kMean;
+  const bool integral = type.is_integer() || type == boolean;
+  const Scalar zero = adds && !integral ? Scalar(std::complex<double>(-0.0, -0.0)) : Scalar(0);
+  encode(reduction == Reduction::kMul ? Scalar(1) : zero, type, element);
+}
+
+void divide_element(DType type, std::byte* element, int64_t count) {
+  with_element_type(
+      type, [&](auto zero) { store(quotient(load<decltype(zero)>(element), count), element); });
+}
+
+}  // namespace sheaf

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+//
+// The reduction of two elements: the one definition (sheaf/reduction.h says what it has to be).
+// Backends that write it differently for speed are held against this by the tests.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "sheaf/dtype.h"
+#include "sheaf/reduction.h"
+#include "support/float_bits.h"
+
+namespace sheaf {
+
+struct Truth {  // a bool in memory: any byte but 0 is true
+  uint8_t byte;
+};
+
+template <class T>
+inline constexpr bool is_complex_v = false;
+template <class T>
+inline constexpr bool is_complex_v<std::complex<T>> = true;
+
+// The format of a float that C++ has no arithmetic for.
+template <class T>
+struct SmallFloat : std::false_type {};
+template <>
+struct SmallFloat<float16> : std::true_type {
+  static constexpr FloatFormat kFormat = kFormatF16;
+};
+template <>
+struct SmallFloat<bfloat16> : std::true_type {
+  static constexpr FloatFormat kFormat = kFormatBF16;
+};
+template <>
+struct SmallFloat<float8_e4m3> : std::true_type {
+  static constexpr FloatFormat kFormat = kFormatF8E4M3;
+};
+template <>
+struct SmallFloat<float8_e5m2> : std::true_type {
+  static constexpr FloatFormat kFormat = kFormatF8E5M2;
+};
+
+// Which NaN an operation makes depends on the processor and on the order of its operands: there is
+// one here.
+template <class Float>
+constexpr Float one_nan(Float value) {
+  return value != value ? std::numeric_limits<Float>::quiet_NaN() : value;
+}
+
+template <Reduction kReduction, class Float>
+constexpr Float reduced_float(Float cell, Float update) {
+  if constexpr (kReduction == Reduction::kAdd || kReduction == Reduction::kMean) {
+    return one_nan(cell + update);
+  } else if constexpr (kReduction == Reduction::kSub) {
+    return one_nan(cell - update);
+  } else if constexpr (kReduction == Reduction::kMul) {
+    return one_nan(cell * update);
+  } else {  // of two zeros, and of equals, the first stays
+    const bool better = kReduction == Reduction::kMin ? update < cell : update > cell;
+    const Float best = better ? update : cell;
+    return cell != cell || update != update ? std::numeric_limits<Float>::quiet_NaN() : best;
+  }
+}
+
+// In unsigned arithmetic, which wraps; never narrower than int, into which C++ would promote it.
+template <Reduction kReduction, class Int>
+constexpr Int reduced_integer(Int cell, Int update) {
+  using Wide = std::conditional_t<sizeof(Int) <= 4, uint32_t, uint64_t>;
+  const auto a = static_cast<Wide>(cell);
+  const auto b = static_cast<Wide>(update);
+  if constexpr (kReduction == Reduction::kAdd || kReduction == Reduction::kMean) {
+    return static_cast<Int>(a + b);
+  } else if constexpr (kReduction == Reduction::kSub) {
+    return static_cast<Int>(a - b);
+  } else if constexpr (kReduction == Reduction::kMul) {
+    return static_cast<Int>(a * b);
+  } else if constexpr (kReduction == Reduction::kMin) {
+    return update < cell ? update : cell;
+  } else {
+    return update > cell ? update : cell;
+  }
+}
+
+template <Reduction kReduction>
+constexpr Truth reduced_truth(Truth cell, Truth update) {
+  const bool a = cell.byte != 0;
+  const bool b = update.byte != 0;
+  if constexpr (kReduction == Reduction::kAdd || kReduction == Reduction::kMax) {
+    return {static_cast<uint8_t>(a || b)};
+  } else if constexpr (kReduction == Reduction::kSub) {
+    return {static_cast<uint8_t>(a != b)};
+  } else {
+    return {static_cast<uint8_t>(a && b)};
+  }
+}
+
+// Part by part, as the textbook has it: no part depends on how a compiler treats infinities.
+template <Reduction kReduction, class Float>
+constexpr std::complex<Float> reduced_complex(std::complex<Float> cell,
+                                              std::complex<Float> update) {
+  if constexpr (kReduction == Reduction::kMul) {
+    return {one_nan(cell.real() * update.real() - cell.imag() * update.imag()),
+            one_nan(cell.real() * update.imag() + cell.imag() * update.real())};
+  } else {
+    return {reduced_float<kReduction>(cell.real(), update.real()),
+            reduced_float<kReduction>(cell.imag(), update.imag())};
+  }
+}
+
+template <Reduction kReduction, class T>
+T reduced(T cell, T update) {
+  if constexpr (std::is_same_v<T, Truth>) {
+    return reduced_truth<kReduction>(cell, update);
+  } else if constexpr (is_complex_v<T>) {
+    return reduced_complex<kReduction>(cell, update);
+  } else if constexpr (SmallFloat<T>::value) {
+    // Exact in double, or so near that rounding once more makes no difference.
+    constexpr FloatFormat kFormat = SmallFloat<T>::kFormat;
+    const double sum = reduced_float<kReduction>(from_float_bits(kFormat, cell.bits),
+                                                 from_float_bits(kFormat, update.bits));
+    return {static_cast<decltype(T::bits)>(to_float_bits(kFormat, sum))};
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return reduced_float<kReduction>(cell, update);
+  } else {
+    return reduced_integer<kReduction>(cell, update);
+  }
+}
+
+// Joins a row of updates to a row of cells; `bytes` are whole elements.
+using ReduceRow = void (*)(std::byte* cells, const std::byte* updates, int64_t bytes);
+
+// kMean adds up. Null where the type does not know the reduction; kNone copies.
+ReduceRow reduce_row(DType type, Reduction reduction);
+
+// What a reduction without the old value starts from: joining an update to it gives the update (its
+// negative, for kSub).
+void neutral_element(DType type, Reduction reduction, std::byte* element);
+
+// One element of a sum into that of a mean. Integers are rounded down.
+void divide_element(DType type, std::byte* element, int64_t count);
+
+}  // namespace sheaf
