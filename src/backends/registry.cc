@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backends/registry.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "plan/refuse.h"
@@ -107,12 +108,9 @@ Choice<ScatterBuffers> choose_scatter(const Plan& plan, const RunOptions& option
 }
 
 const ScatterKernel& scatter_kernel(const Backend& backend, const Nest& nest) {
-  for (const ScatterKernel& kernel : backend.scatter) {
-    if (kernel.refusal(nest) == nullptr) {
-      return kernel;
-    }
-  }
-  return reference_backend().scatter.back();
+  return *std::find_if(
+      backend.scatter.begin(), backend.scatter.end(),
+      [&](const ScatterKernel& kernel) { return kernel.refusal(nest) == nullptr; });
 }
 
 std::vector<KernelReport> kernels_for(const Plan& plan, const RunOptions& options) {

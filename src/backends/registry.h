@@ -17,7 +17,7 @@ struct Choice {
 Choice<Buffers> choose_gather(const Plan& plan, const RunOptions& options);
 Choice<ScatterBuffers> choose_scatter(const Plan& plan, const RunOptions& options);
 
-// The kernel of `backend` for one more nest of a scatter: one that refuses nothing is the last.
+// The kernel of `backend` for one more nest of a scatter; the last of a table refuses nothing.
 const ScatterKernel& scatter_kernel(const Backend& backend, const Nest& nest);
 
 }  // namespace sheaf

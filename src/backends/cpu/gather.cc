@@ -9,6 +9,7 @@
 #include "backends/cpu/machine.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/probe.h"
+#include "backends/cpu/scatter.h"
 #include "backends/cpu/tiles.h"
 
 namespace sheaf {
@@ -245,7 +246,7 @@ bool all_in_range(const Nest& nest, const std::byte* indices, int limit) {
 }  // namespace
 
 const Backend* cpu_backend() {
-  static constexpr Backend kBackend{"cpu", kGather, {}, all_in_range, nullptr};
+  static const Backend kBackend{"cpu", kGather, cpu::kScatterKernels, all_in_range, cpu::copy};
   return &kBackend;
 }
 

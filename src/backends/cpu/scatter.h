@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// The parts of the cpu backend's scatter. Every kernel joins the updates of one element in the
+// order of the nest: what threads share is the data, never an element of it.
+#pragma once
+
+#include "backends/backend.h"
+#include "backends/cpu/join.h"
+#include "backends/cpu/points.h"
+#include "backends/cpu/routines.h"
+
+namespace sheaf::cpu {
+
+// The updates of runs, one block after the other, on one thread.
+class RunJoiner {
+ public:
+  // Joins bytes [first, first + bytes) of each row.
+  RunJoiner(const Nest& nest, const ScatterBuffers& buffers, int64_t prefetch_rows, int64_t first,
+            int64_t bytes);
+
+  // `count` points along the innermost loop, from `start` on.
+  void join(Start start, int64_t count);
+
+ private:
+  const Nest& nest_;
+  const ScatterBuffers& buffers_;
+  const Routines& routines_;
+  Join join_;
+  RowJoin rows_;
+  alignas(64) int64_t offsets_[kBlock];
+};
+
+// Which byte offsets of data a nest can reach: [lo, hi).
+ByteRange data_reach(const Nest& nest);
+
+// How far ahead to ask for rows that are spread over `bytes` of data.
+int64_t rows_ahead(const Nest& nest, int64_t bytes);
+
+// Parts of data that no two points of the nest share but by its grid loops: each thread takes parts
+// of its own and goes through all the updates for them.
+void scatter_parts(const Nest& nest, const ScatterBuffers& buffers, int threads);
+
+// Updates sorted by where they go, a segment at a time: each thread takes ranges of data of its
+// own.
+void scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, int threads);
+
+// All points in order, on one thread.
+void scatter_in_order(const Nest& nest, const ScatterBuffers& buffers, int threads);
+
+// The narrowest piece of a row, in bytes, that is worth a pass over the indices of its own.
+inline constexpr int64_t kLeastColumns = 512;
+
+extern const std::span<const ScatterKernel> kScatterKernels;
+
+void copy(const Nest& nest, const std::byte* data, std::byte* output, int threads);
+
+}  // namespace sheaf::cpu

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+//
+// A scatter cut along the loops that move through data by themselves (slices and batches) and along
+// its rows: parts that meet in no element, however the indices fall.
+#include <algorithm>
+#include <cstdlib>
+
+#include "backends/cpu/machine.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/scatter.h"
+
+namespace sheaf::cpu {
+namespace {
+
+constexpr int64_t kLine = 64;
+
+int64_t divided_up(int64_t a, int64_t b) { return (a - 1) / b + 1; }
+
+// How long the pieces are into which each loop is cut; grid loops are left whole.
+struct Cut {
+  Fixed<int64_t> pieces;
+  int64_t row_piece;  // bytes
+
+  int64_t parts(const Nest& nest) const {
+    int64_t count = divided_up(nest.row_bytes, row_piece);
+    for (int l = 0; l < nest.loops.size(); ++l) {
+      count *= divided_up(nest.loops[l].extent, pieces[l]);
+    }
+    return count;
+  }
+};
+
+bool has_grid_loop(const Nest& nest) {
+  return std::any_of(nest.loops.begin(), nest.loops.end(),
+                     [](const Loop& loop) { return loop.data == 0 && loop.extent > 1; });
+}
+
+// As many entries as indices choose from, or more than anybody counts.
+int64_t entries(const Nest& nest) {
+  int64_t count = 1;
+  for (const Coordinate& c : nest.coordinates) {
+    count = std::min(count * std::min(c.extent, caches().l2), caches().l2);
+  }
+  return std::max<int64_t>(1, count);
+}
+
+// The least that a piece of loop `l` may be for pieces to share no line.
+int64_t least_piece(const Loop& loop) {
+  return divided_up(kLine, std::clamp<int64_t>(std::abs(loop.data), 1, kLine));
+}
+
+// Where columns of data are walked inside a grid loop: a strip of them that stays in cache.
+int64_t strip(const Nest& nest) {
+  const Loop& inner = innermost(nest);
+  if (inner.data == 0 || !has_grid_loop(nest)) {
+    return inner.extent;
+  }
+  const int64_t bytes = std::max(kLine, caches().l2 / 2 / entries(nest));
+  return std::clamp<int64_t>(bytes / std::abs(inner.data), least_piece(inner), inner.extent);
+}
+
+Cut cut_nest(const Nest& nest, int threads) {
+  Cut cut{{}, nest.row_bytes};
+  for (const Loop& loop : nest.loops) {
+    cut.pieces.push_back(loop.extent);
+  }
+  if (!nest.loops.empty()) {
+    cut.pieces.back() = std::min(innermost(nest).extent, strip(nest));
+  }
+  const int64_t wanted = threads > 1 ? int64_t{threads} * 4 : 1;
+  for (int l = 0; l < nest.loops.size() && cut.parts(nest) < wanted; ++l) {
+    const Loop& loop = nest.loops[l];
+    if (loop.data != 0) {
+      const int64_t missing = divided_up(wanted, cut.parts(nest));
+      const int64_t piece = divided_up(cut.pieces[l], missing);
+      cut.pieces[l] = std::min(cut.pieces[l], std::max(piece, least_piece(loop)));
+    }
+  }
+  if (const int64_t parts = cut.parts(nest); parts < wanted) {
+    const int64_t piece = divided_up(nest.row_bytes, divided_up(wanted, parts));
+    cut.row_piece = std::min(
+        nest.row_bytes, std::max(divided_up(piece, kLeastColumns), int64_t{1}) * kLeastColumns);
+  }
+  return cut;
+}
+
+// One part: ranges of the loops, and of the row's bytes.
+class Part {
+ public:
+  Part(const Nest& nest, const Cut& cut, int64_t number) : nest_(nest) {
+    const int64_t row_pieces = divided_up(nest.row_bytes, cut.row_piece);
+    first_byte = number % row_pieces * cut.row_piece;
+    bytes = std::min(cut.row_piece, nest.row_bytes - first_byte);
+    number /= row_pieces;
+    for (int l = 0; l < nest.loops.size(); ++l) {
+      const int64_t pieces = divided_up(nest.loops[l].extent, cut.pieces[l]);
+      const int64_t begin = number % pieces * cut.pieces[l];
+      begins_.push_back(begin);
+      extents_.push_back(std::min(cut.pieces[l], nest.loops[l].extent - begin));
+      number /= pieces;
+    }
+  }
+
+  void join(RunJoiner& joiner) const { loops(joiner, 0, {}); }
+
+  int64_t first_byte, bytes;
+
+ private:
+  void loops(RunJoiner& joiner, int l, Start start) const {
+    if (l >= nest_.loops.size()) {
+      joiner.join(start, 1);
+      return;
+    }
+    const Loop& loop = nest_.loops[l];
+    start.advance(loop, begins_[l]);
+    if (l + 1 == nest_.loops.size()) {
+      joiner.join(start, extents_[l]);
+      return;
+    }
+    for (int64_t p = 0; p < extents_[l]; ++p, start.advance(loop, 1)) {
+      loops(joiner, l + 1, start);
+    }
+  }
+
+  const Nest& nest_;
+  Fixed<int64_t> begins_, extents_;
+};
+
+// What one part's updates are spread over between two visits to the same line.
+int64_t spread_bytes(const Nest& nest, const Cut& cut) {
+  const Loop& inner = innermost(nest);
+  const int64_t strip_bytes =
+      inner.data == 0 ? cut.row_piece
+                      : std::abs(inner.data) * (nest.loops.empty() ? 1 : cut.pieces.back());
+  return entries(nest) * std::max(kLine, strip_bytes);
+}
+
+}  // namespace
+
+void scatter_parts(const Nest& nest, const ScatterBuffers& buffers, int limit) {
+  const int threads =
+      worthwhile_threads(point_count(nest) * std::max(2 * nest.row_bytes, int64_t{8}), limit);
+  const Cut cut = cut_nest(nest, threads);
+  const int64_t ahead = rows_ahead(nest, spread_bytes(nest, cut));
+  parallel_ranges(cut.parts(nest), threads, [&](int64_t begin, int64_t end) {
+    for (int64_t number = begin; number < end; ++number) {
+      const Part part(nest, cut, number);
+      RunJoiner joiner(nest, buffers, ahead, part.first_byte, part.bytes);
+      part.join(joiner);
+    }
+  });
+}
+
+}  // namespace sheaf::cpu

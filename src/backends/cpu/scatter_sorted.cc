@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+//
+// A scatter whose updates are first sorted by where they go: a counting sort into ranges of data,
+// stable, so that the updates of an element stay in order. It is done a segment of updates at a
+// time: the lists stay in cache, and no more memory is taken however many updates there are.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/scatter.h"
+
+namespace sheaf::cpu {
+namespace {
+
+constexpr int64_t kSegment = int64_t{1} << 19;  // updates
+constexpr int64_t kRanges = 256;
+
+using Counts = std::array<int64_t, kRanges>;
+
+class Sorter {
+ public:
+  Sorter(const Nest& nest, const ScatterBuffers& buffers, int threads)
+      : nest_(nest),
+        buffers_(buffers),
+        threads_(threads),
+        reach_(data_reach(nest)),
+        counts_(static_cast<size_t>(threads)),
+        join_(join_for(nest.element_type, nest.reduction, nest.row_bytes)) {
+    while ((reach_.hi - reach_.lo) >> shift_ >= kRanges) {
+      ++shift_;
+    }
+    const auto most = static_cast<size_t>(std::min(kSegment, point_count(nest)));
+    places_ = std::make_unique_for_overwrite<int64_t[]>(most);
+    to_ = std::make_unique_for_overwrite<int64_t[]>(most);
+    from_ = std::make_unique_for_overwrite<int64_t[]>(most);
+  }
+
+  void run() {
+    const int64_t points = point_count(nest_);
+    for (int64_t begin = 0; begin < points; begin += kSegment) {
+      run_segment(begin, std::min(kSegment, points - begin));
+    }
+  }
+
+ private:
+  void run_segment(int64_t begin, int64_t points) {
+    each_chunk(points, [&](int64_t chunk, int64_t first, int64_t last) {
+      find_places(begin, first, last, counts_[static_cast<size_t>(chunk)]);
+    });
+    begins_of_ranges();
+    each_chunk(points, [&](int64_t chunk, int64_t first, int64_t last) {
+      sort_into_ranges(begin, first, last, counts_[static_cast<size_t>(chunk)]);
+    });
+    const int64_t ahead = rows_ahead(nest_, reach_.hi - reach_.lo);
+    parallel_ranges(kRanges, threads_, [&](int64_t first, int64_t last) {
+      const int64_t from = range_begins_[static_cast<size_t>(first)];
+      const int64_t count = range_begins_[static_cast<size_t>(last)] - from;
+      join_({.data = buffers_.data,
+             .to = to_.get() + from,
+             .updates = buffers_.updates,
+             .from = from_.get() + from,
+             .update_step = 0,
+             .count = count,
+             .row_bytes = nest_.row_bytes,
+             .prefetch_rows = ahead,
+             .reduce = reduce_row(nest_.element_type, nest_.reduction)});
+    });
+  }
+
+  // Calls work(chunk, first, last): a share of a segment's points for each thread.
+  template <class Work>
+  void each_chunk(int64_t points, const Work& work) {
+    parallel_ranges(threads_, threads_, [&](int64_t begin, int64_t end) {
+      for (int64_t chunk = begin; chunk < end; ++chunk) {
+        work(chunk, points * chunk / threads_, points * (chunk + 1) / threads_);
+      }
+    });
+  }
+
+  size_t range_of(int64_t place) const {
+    return static_cast<size_t>((place - reach_.lo) >> shift_);
+  }
+
+  // Indices are read once only: should somebody change them meanwhile, the counts still hold.
+  void find_places(int64_t begin, int64_t first, int64_t last, Counts& counts) {
+    counts.fill(0);
+    const Loop& inner = innermost(nest_);
+    int64_t* places = places_.get() + first;
+    for_each_run(
+        nest_, begin + first, begin + last, kBlock, [&](const Start& start, int64_t count) {
+          const std::byte* indices = buffers_.indices + start.index * nest_.index_type.bytes();
+          routines().resolve(nest_, {indices, inner.index, count, inner.data}, places);
+          for (int64_t i = 0; i < count; ++i) {
+            if (places[i] != kSkipRow) {
+              places[i] += start.data;
+              ++counts[range_of(places[i])];
+            }
+          }
+          places += count;
+        });
+  }
+
+  // From how many there are to where they begin: ranges in order, and chunks in order within one.
+  void begins_of_ranges() {
+    int64_t sum = 0;
+    for (size_t range = 0; range < kRanges; ++range) {
+      range_begins_[range] = sum;
+      for (Counts& counts : counts_) {
+        const int64_t count = counts[range];
+        counts[range] = sum;
+        sum += count;
+      }
+    }
+    range_begins_[kRanges] = sum;
+  }
+
+  void sort_into_ranges(int64_t begin, int64_t first, int64_t last, Counts& next) {
+    const Loop& inner = innermost(nest_);
+    const int64_t* places = places_.get() + first;
+    for_each_run(nest_, begin + first, begin + last, kBlock,
+                 [&](const Start& start, int64_t count) {
+                   for (int64_t i = 0; i < count; ++i) {
+                     if (places[i] != kSkipRow) {
+                       const int64_t at = next[range_of(places[i])]++;
+                       to_[static_cast<size_t>(at)] = places[i];
+                       from_[static_cast<size_t>(at)] = start.updates + i * inner.output;
+                     }
+                   }
+                   places += count;
+                 });
+  }
+
+  const Nest& nest_;
+  const ScatterBuffers& buffers_;
+  const int threads_;
+  const ByteRange reach_;
+  int shift_ = 0;
+  std::vector<Counts> counts_;  // by chunk
+  std::array<int64_t, kRanges + 1> range_begins_;
+  Join join_;
+  std::unique_ptr<int64_t[]> places_, to_, from_;
+};
+
+}  // namespace
+
+void scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, int limit) {
+  constexpr int64_t kLine = 64;
+  const int threads =
+      worthwhile_threads(point_count(nest) * std::max(2 * nest.row_bytes, kLine), limit);
+  if (threads > 1) {
+    Sorter(nest, buffers, threads).run();
+  } else {
+    scatter_in_order(nest, buffers, threads);
+  }
+}
+
+}  // namespace sheaf::cpu
