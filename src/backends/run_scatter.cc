@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Running a scatter: the steps of plan/scatter_steps.h, each by the backend of the nest's kernel.
+#include <cstring>
 #include <vector>
 
 #include "backends/registry.h"
 #include "plan/index_error.h"
-#include "plan/memory.h"
 #include "plan/reduce.h"
 #include "plan/scatter_steps.h"
 
@@ -28,37 +28,46 @@ void scatter_row(const Backend& backend, const Nest& nest, const void* element, 
   scatter_kernel(backend, nest).run(nest, {data, indices, row.data()}, threads);
 }
 
-// Visits the elements of a tensor in row-major order, with their byte offsets.
-template <class Visit>
-void visit_elements(const TensorSpec& spec, int d, int64_t offset, Visit& visit) {
-  if (d == spec.rank()) {
-    visit(offset);
-    return;
-  }
-  const int64_t stride = used_byte_stride(spec, d);
-  for (int64_t p = 0; p < spec.sizes[d]; ++p) {
-    visit_elements(spec, d + 1, offset + p * stride, visit);
-  }
-}
+// Divides sums by counts, where there was an update; `self` is 1 if the old value is a summand too.
+struct Divider {
+  const Nest& nest;
+  DType type;
+  const std::byte* counts;
+  std::byte* sums;
+  int64_t self;
 
-void divide_by_counts(const Plan& plan, const std::vector<int64_t>& counts, std::byte* output) {
-  const int64_t self = plan.request().include_self ? 1 : 0;
-  size_t element = 0;
-  auto divide = [&](int64_t offset) {
-    if (const int64_t count = counts[element++]; count > 0) {
-      divide_element(plan.output().dtype, output + offset, count + self);
+  void loops(int loop, int64_t count_at, int64_t sum_at) const {
+    if (loop == nest.loops.size()) {
+      divide(count_at, sum_at, 0, 1);
+      return;
     }
-  };
-  visit_elements(plan.output(), 0, 0, divide);
-}
+    const Loop& l = nest.loops[loop];
+    if (loop + 1 == nest.loops.size() && l.data == 0) {  // elements that share a count
+      divide(count_at, sum_at, l.output, l.extent);
+      return;
+    }
+    for (int64_t p = 0; p < l.extent; ++p) {
+      loops(loop + 1, count_at + p * l.data, sum_at + p * l.output);
+    }
+  }
 
-void finish_mean(const Plan& plan, const Nest& counting, const Backend& backend,
+  void divide(int64_t count_at, int64_t sum_at, int64_t step, int64_t elements) const {
+    int64_t count = 0;
+    std::memcpy(&count, counts + count_at, sizeof count);
+    if (count > 0) {
+      divide_elements(type, sums + sum_at, step, elements, count + self);
+    }
+  }
+};
+
+void finish_mean(const Plan& plan, const MeanSteps& mean, const Backend& backend,
                  const std::byte* indices, std::byte* output, int threads) {
-  std::vector<int64_t> counts(static_cast<size_t>(element_count(plan.output().sizes)));
+  std::vector<int64_t> counts(static_cast<size_t>(mean.count_elements));
+  auto* memory = reinterpret_cast<std::byte*>(counts.data());
   const int64_t one = 1;
-  scatter_row(backend, counting, &one, reinterpret_cast<std::byte*>(counts.data()), indices,
-              threads);
-  divide_by_counts(plan, counts, output);
+  scatter_row(backend, mean.count, &one, memory, indices, threads);
+  Divider{mean.divide, plan.output().dtype, memory, output, plan.request().include_self ? 1 : 0}
+      .loops(0, 0, 0);
 }
 
 }  // namespace
@@ -88,8 +97,8 @@ void Plan::run(const void* data_memory, const void* indices_memory, const void* 
   }
   choice.kernel->run(
       nest_, {output_bytes, indices_bytes, static_cast<const std::byte*>(updates_memory)}, threads);
-  if (scatter_->counts) {
-    finish_mean(*this, *scatter_->counts, backend, indices_bytes, output_bytes, threads);
+  if (scatter_->mean) {
+    finish_mean(*this, *scatter_->mean, backend, indices_bytes, output_bytes, threads);
   }
 }
 

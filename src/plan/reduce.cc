@@ -150,9 +150,12 @@ void neutral_element(DType type, Reduction reduction, std::byte* element) {
   encode(reduction == Reduction::kMul ? Scalar(1) : zero, type, element);
 }
 
-void divide_element(DType type, std::byte* element, int64_t count) {
-  with_element_type(
-      type, [&](auto zero) { store(quotient(load<decltype(zero)>(element), count), element); });
+void divide_elements(DType type, std::byte* sums, int64_t step, int64_t elements, int64_t count) {
+  with_element_type(type, [&](auto zero) {
+    for (int64_t i = 0; i < elements; ++i, sums += step) {
+      store(quotient(load<decltype(zero)>(sums), count), sums);
+    }
+  });
 }
 
 }  // namespace sheaf

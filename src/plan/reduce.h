@@ -141,7 +141,7 @@ ReduceRow reduce_row(DType type, Reduction reduction);
 // negative, for kSub).
 void neutral_element(DType type, Reduction reduction, std::byte* element);
 
-// One element of a sum into that of a mean. Integers are rounded down.
-void divide_element(DType type, std::byte* element, int64_t count);
+// Sums, `step` bytes apart, into means. Integers are rounded down.
+void divide_elements(DType type, std::byte* sums, int64_t step, int64_t elements, int64_t count);
 
 }  // namespace sheaf

@@ -15,15 +15,47 @@ Nest from_one_row(Nest nest) {
   return nest;
 }
 
-Nest count_nest(const Request& request) {
-  Request counted = request;
-  counted.data = TensorSpec(i64, request.data.sizes);
-  counted.output = counted.data;
-  counted.updates = TensorSpec(i64, request.updates.sizes);
+// Along a dimension that no index chooses from, all elements get equally many updates.
+bool counts_alike(const Request& r, int d) {
+  switch (r.op) {
+    case Op::kScatter: return d != r.axis && d >= r.batch_dims;
+    case Op::kScatterNd: return d >= r.batch_dims + r.indices.sizes.back();
+    default: return false;  // XLA's windows need not cover a dimension
+  }
+}
+
+// One count for the elements that have the same: a stride of 0 along those dimensions.
+TensorSpec count_spec(const Request& r) {
+  TensorSpec spec(i64, r.data.sizes);
+  int64_t stride = 1;
+  for (int d = spec.rank() - 1; d >= 0; --d) {
+    spec.strides[d] = counts_alike(r, d) ? 0 : stride;
+    stride *= counts_alike(r, d) ? 1 : spec.sizes[d];
+  }
+  return spec;
+}
+
+MeanSteps mean_steps(const Request& r) {
+  Request counted = r;
+  counted.output = count_spec(r);
+  counted.updates = TensorSpec(i64, r.updates.sizes);
   counted.reduction = Reduction::kAdd;
-  Nest nest = lower(counted);
-  normalize(nest);
-  return from_one_row(nest);
+  Nest count = lower(counted);
+  count.element_type = i64;
+  count.element_bytes = count.row_bytes = i64.bytes();
+  const Nest sums = lower(r);
+  for (int l = 0; l < sums.loops.size(); ++l) {
+    const bool alike = sums.loops[l].data != 0 && count.loops[l].data == 0;
+    if (alike && sums.loops[l].window == 0) {
+      count.loops[l].extent = 1;  // one visit is enough
+    }
+  }
+  normalize(count);
+  int64_t elements = 1;
+  for (int d = 0; d < r.data.rank(); ++d) {
+    elements *= counts_alike(r, d) ? 1 : r.data.sizes[d];
+  }
+  return {elements, from_one_row(count), lower_copy(counted.output, r.output)};
 }
 
 }  // namespace
@@ -38,7 +70,7 @@ ScatterSteps scatter_steps(const Request& r, const Nest& nest) {
     neutral_element(r.data.dtype, r.reduction, steps.neutral);
   }
   if (r.reduction == Reduction::kMean) {
-    steps.counts = count_nest(r);
+    steps.mean = mean_steps(r);
   }
   return steps;
 }

@@ -4,7 +4,7 @@
 //   base      data, or zeros, are copied to the output (not if they are the same tensor)
 //   start     without include_self, every element that an update goes to becomes `neutral`
 //   the nest  updates are joined (kMean adds up)
-//   counts    for kMean: how many updates each element got, then the division
+//   counts    for kMean: how many updates each element got; then the sums are divided
 #pragma once
 
 #include <optional>
@@ -13,11 +13,17 @@
 
 namespace sheaf {
 
+struct MeanSteps {
+  int64_t count_elements;  // of the tensor of counts, which are int64
+  Nest count;              // adds ones into it
+  Nest divide;             // from counts (as data) to the sums they divide (as output)
+};
+
 struct ScatterSteps {
   Nest base;                  // data to output; no coordinates
   std::optional<Nest> start;  // the nest, without reduction, from one row over and over
   std::byte neutral[kMaxElementBytes] = {};  // an element of that row
-  std::optional<Nest> counts;                // adds a row of int64 ones into packed counts
+  std::optional<MeanSteps> mean;
 };
 
 // `request` has been inferred; `nest` is its normal form.

@@ -62,9 +62,9 @@ HWY_INLINE void ask_for_row(const std::byte* row, int64_t bytes, bool to_write) 
   to_write ? __builtin_prefetch(row + asked - 1, 1) : __builtin_prefetch(row + asked - 1, 0);
 }
 
-// Calls join(data row, update row) for each update that is not left out, in order.
-template <class JoinOne>
-HWY_INLINE void for_each_row(const RowJoin& rows, JoinOne join) {
+// Calls join(data row, update row) for each update, in order.
+template <bool kListed, bool kAhead, class JoinOne>
+HWY_INLINE void visit_rows(const RowJoin& rows, JoinOne join) {
   // Locals: a store of bytes might change what a reference refers to.
   std::byte* const data = rows.data;
   const std::byte* const updates = rows.updates;
@@ -75,17 +75,24 @@ HWY_INLINE void for_each_row(const RowJoin& rows, JoinOne join) {
   const int64_t bytes = rows.row_bytes;
   const int64_t ahead = rows.prefetch_rows;
   for (int64_t i = 0; i < count; ++i) {
-    if (ahead > 0 && i + ahead < count) {
-      if (to[i + ahead] != kSkipRow) {
-        ask_for_row(data + to[i + ahead], bytes, true);
-      }
-      if (from != nullptr) {
+    if (kAhead && i + ahead < count) {
+      ask_for_row(data + to[i + ahead], bytes, true);
+      if (kListed) {
         ask_for_row(updates + from[i + ahead], bytes, false);
       }
     }
-    if (to[i] != kSkipRow) {
-      join(data + to[i], updates + (from != nullptr ? from[i] : i * step));
-    }
+    join(data + to[i], updates + (kListed ? from[i] : i * step));
+  }
+}
+
+template <class JoinOne>
+HWY_INLINE void for_each_row(const RowJoin& rows, JoinOne join) {
+  if (rows.from != nullptr) {  // sorted by place: the updates are what is far
+    visit_rows<true, true>(rows, join);
+  } else if (rows.prefetch_rows > 0) {
+    visit_rows<false, true>(rows, join);
+  } else {
+    visit_rows<false, false>(rows, join);
   }
 }
 

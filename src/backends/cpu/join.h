@@ -13,12 +13,10 @@
 
 namespace sheaf::cpu {
 
-inline constexpr int64_t kSkipRow = INT64_MIN;  // in RowJoin::to: leave this update out
-
 // Updates in the order in which they are joined.
 struct RowJoin {
   std::byte* data;
-  const int64_t* to;  // byte offsets into data, or kSkipRow
+  const int64_t* to;  // byte offsets into data
   const std::byte* updates;
   const int64_t* from;  // byte offsets into updates; null: every `update_step` bytes
   int64_t update_step;

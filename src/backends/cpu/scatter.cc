@@ -110,7 +110,7 @@ RunJoiner::RunJoiner(const Nest& nest, const ScatterBuffers& buffers, int64_t pr
       routines_(routines()),
       join_(join_for(nest.element_type, nest.reduction, bytes)),
       rows_{.data = buffers.data + first,
-            .to = offsets_,
+            .to = to_,
             .updates = buffers.updates + first,
             .from = nullptr,
             .update_step = innermost(nest).output,
@@ -124,13 +124,48 @@ void RunJoiner::join(Start start, int64_t count) {
   for (int64_t at = 0; at < count; at += kBlock) {
     const int64_t block = std::min(kBlock, count - at);
     const std::byte* indices = buffers_.indices + start.index * nest_.index_type.bytes();
-    routines_.resolve(nest_, {indices, inner.index, block, inner.data}, offsets_);
+    routines_.resolve(nest_, {indices, inner.index, block, inner.data}, to_);
     RowJoin rows = rows_;
     rows.data += start.data;
     rows.updates += start.updates;
     rows.count = block;
+    if (nest_.out_of_range == OutOfRange::kSkip) {
+      leave_out_skipped(rows);
+    }
     join_(rows);
     start.advance(inner, block);
+  }
+}
+
+// Turns a block into the list of what remains, if that is not all.
+void RunJoiner::leave_out_skipped(RowJoin& rows) {
+  if (std::find(to_, to_ + rows.count, kSkipRow) == to_ + rows.count) {
+    return;
+  }
+  int64_t kept = 0;
+  for (int64_t i = 0; i < rows.count; ++i) {
+    if (to_[i] != kSkipRow) {
+      to_[kept] = to_[i];
+      from_[kept++] = i * rows.update_step;
+    }
+  }
+  rows.from = from_;
+  rows.count = kept;
+}
+
+void RunJoiner::ask_for(const Start& start, int64_t count) const {
+  const Loop& inner = innermost(nest_);
+  const auto ask = [](const std::byte* memory, int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += kLine) {
+      __builtin_prefetch(memory + at);
+    }
+  };
+  const int64_t index_bytes = nest_.index_type.bytes();
+  if (inner.index == nest_.coordinates.size()) {
+    ask(buffers_.indices + start.index * index_bytes, count * inner.index * index_bytes);
+  }
+  if (inner.output == nest_.row_bytes) {
+    ask(rows_.updates + start.updates, count * inner.output);
   }
 }
 

@@ -11,6 +11,8 @@
 
 namespace sheaf::cpu {
 
+inline constexpr int64_t kSkipRow = kFillRow;  // where resolve() has no place for an update
+
 // The updates of runs, one block after the other, on one thread.
 class RunJoiner {
  public:
@@ -21,13 +23,19 @@ class RunJoiner {
   // `count` points along the innermost loop, from `start` on.
   void join(Start start, int64_t count);
 
+  // The indices and updates of a short run that comes next, asked for while this one is joined.
+  void ask_for(const Start& start, int64_t count) const;
+
  private:
+  void leave_out_skipped(RowJoin& rows);
+
   const Nest& nest_;
   const ScatterBuffers& buffers_;
   const Routines& routines_;
   Join join_;
   RowJoin rows_;
-  alignas(64) int64_t offsets_[kBlock];
+  alignas(64) int64_t to_[kBlock];
+  alignas(64) int64_t from_[kBlock];  // where some updates are left out
 };
 
 // Which byte offsets of data a nest can reach: [lo, hi).

@@ -4,6 +4,8 @@
 // its rows: parts that meet in no element, however the indices fall.
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 
 #include "backends/cpu/machine.h"
 #include "backends/cpu/parallel.h"
@@ -13,6 +15,10 @@ namespace sheaf::cpu {
 namespace {
 
 constexpr int64_t kLine = 64;
+
+// The processor's own prefetcher follows long runs; short ones, each on another page, it cannot.
+constexpr int64_t kShortRun = 512;  // points
+constexpr int64_t kRunsAhead = 2;
 
 int64_t divided_up(int64_t a, int64_t b) { return (a - 1) / b + 1; }
 
@@ -84,13 +90,37 @@ Cut cut_nest(const Nest& nest, int threads) {
   return cut;
 }
 
+// The loop from which on a part's data is better brought together in memory of its own: a strip of
+// columns, gone through many times. Where it lies, its rows are a power of two apart as often as
+// not, and then fall onto a few sets of the cache. -1: nowhere.
+int packed_loop(const Nest& nest, const Cut& cut) {
+  const Loop& inner = innermost(nest);
+  const int last = nest.loops.size() - 1;
+  int first_grid = 0;
+  while (first_grid < last && nest.loops[first_grid].data != 0) {
+    ++first_grid;
+  }
+  int64_t visits = 1;
+  for (int l = first_grid; l < last; ++l) {
+    visits *= nest.loops[l].data == 0 ? nest.loops[l].extent : 0;
+  }
+  const bool one_strip = last > 0 && nest.coordinates.size() == 1 && inner.data == nest.row_bytes &&
+                         cut.row_piece == nest.row_bytes;
+  if (!one_strip || visits < nest.coordinates[0].extent) {
+    return -1;
+  }
+  const int64_t bytes = entries(nest) * cut.pieces.back() * inner.data;
+  return bytes > caches().l2 / 64 && bytes <= caches().l2 ? first_grid : -1;
+}
+
 // One part: ranges of the loops, and of the row's bytes.
 class Part {
  public:
-  Part(const Nest& nest, const Cut& cut, int64_t number) : nest_(nest) {
+  Part(const Nest& nest, const ScatterBuffers& buffers, const Cut& cut, int64_t number)
+      : nest_(nest), buffers_(buffers), packed_loop_(packed_loop(nest, cut)) {
     const int64_t row_pieces = divided_up(nest.row_bytes, cut.row_piece);
-    first_byte = number % row_pieces * cut.row_piece;
-    bytes = std::min(cut.row_piece, nest.row_bytes - first_byte);
+    first_byte_ = number % row_pieces * cut.row_piece;
+    bytes_ = std::min(cut.row_piece, nest.row_bytes - first_byte_);
     number /= row_pieces;
     for (int l = 0; l < nest.loops.size(); ++l) {
       const int64_t pieces = divided_up(nest.loops[l].extent, cut.pieces[l]);
@@ -101,9 +131,14 @@ class Part {
     }
   }
 
-  void join(RunJoiner& joiner) const { loops(joiner, 0, {}); }
-
-  int64_t first_byte, bytes;
+  void join(int64_t prefetch_rows) const {
+    if (packed_loop_ >= 0) {
+      join_strips(0, {});
+    } else {
+      RunJoiner joiner(nest_, buffers_, prefetch_rows, first_byte_, bytes_);
+      loops(joiner, 0, {});
+    }
+  }
 
  private:
   void loops(RunJoiner& joiner, int l, Start start) const {
@@ -118,12 +153,60 @@ class Part {
       return;
     }
     for (int64_t p = 0; p < extents_[l]; ++p, start.advance(loop, 1)) {
+      ask_ahead(joiner, l, p, start);
       loops(joiner, l + 1, start);
     }
   }
 
+  // The short run that is kRunsAhead steps of loop `l` away.
+  void ask_ahead(const RunJoiner& joiner, int l, int64_t p, Start start) const {
+    const int last = nest_.loops.size() - 1;
+    if (l + 1 == last && extents_[last] <= kShortRun && p + kRunsAhead < extents_[l]) {
+      start.advance(nest_.loops[l], kRunsAhead);
+      start.advance(nest_.loops[last], begins_[last]);
+      joiner.ask_for(start, extents_[last]);
+    }
+  }
+
+  void join_strips(int l, Start start) const {
+    if (l == packed_loop_) {
+      join_strip(start);
+      return;
+    }
+    start.advance(nest_.loops[l], begins_[l]);
+    for (int64_t p = 0; p < extents_[l]; ++p, start.advance(nest_.loops[l], 1)) {
+      join_strips(l + 1, start);
+    }
+  }
+
+  // Brings a strip together, joins all its updates there, and puts it back.
+  void join_strip(Start start) const {
+    const Loop& inner = innermost(nest_);
+    const Coordinate& c = nest_.coordinates[0];
+    const int64_t width = extents_.back() * inner.data;
+    std::byte* const first = buffers_.data + start.data + begins_.back() * inner.data;
+    const auto strip =
+        std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(c.extent * width));
+    const auto bytes = static_cast<size_t>(width);
+    for (int64_t e = 0; e < c.extent; ++e) {
+      std::memcpy(strip.get() + e * width, first + e * c.stride, bytes);
+    }
+    Nest packed = nest_;
+    packed.coordinates[0].stride = width;
+    const ScatterBuffers buffers{strip.get(), buffers_.indices, buffers_.updates};
+    RunJoiner joiner(packed, buffers, 0, 0, nest_.row_bytes);
+    start.data = -begins_.back() * inner.data;  // the strip begins where the loop does
+    loops(joiner, packed_loop_, start);
+    for (int64_t e = 0; e < c.extent; ++e) {
+      std::memcpy(first + e * c.stride, strip.get() + e * width, bytes);
+    }
+  }
+
   const Nest& nest_;
+  const ScatterBuffers& buffers_;
+  const int packed_loop_;
   Fixed<int64_t> begins_, extents_;
+  int64_t first_byte_, bytes_;
 };
 
 // What one part's updates are spread over between two visits to the same line.
@@ -144,9 +227,7 @@ void scatter_parts(const Nest& nest, const ScatterBuffers& buffers, int limit) {
   const int64_t ahead = rows_ahead(nest, spread_bytes(nest, cut));
   parallel_ranges(cut.parts(nest), threads, [&](int64_t begin, int64_t end) {
     for (int64_t number = begin; number < end; ++number) {
-      const Part part(nest, cut, number);
-      RunJoiner joiner(nest, buffers, ahead, part.first_byte, part.bytes);
-      part.join(joiner);
+      Part(nest, buffers, cut, number).join(ahead);
     }
   });
 }

@@ -53,7 +53,7 @@ class Sorter {
     each_chunk(points, [&](int64_t chunk, int64_t first, int64_t last) {
       sort_into_ranges(begin, first, last, counts_[static_cast<size_t>(chunk)]);
     });
-    const int64_t ahead = rows_ahead(nest_, reach_.hi - reach_.lo);
+    const int64_t ahead = rows_ahead(nest_, INT64_MAX);  // if not the data, the updates are far
     parallel_ranges(kRanges, threads_, [&](int64_t first, int64_t last) {
       const int64_t from = range_begins_[static_cast<size_t>(first)];
       const int64_t count = range_begins_[static_cast<size_t>(last)] - from;
