@@ -3,8 +3,6 @@
 // Every instruction set that this machine has, at every remainder and misalignment, against the
 // reference backend bit for bit.
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,38 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/every_target.h"
 #include "backends/cpu/routines.h"
 #include "sheaf/sheaf.h"
 
 namespace sheaf {
 namespace {
-
-// Holds Highway to one target while it lives.
-class OnlyTarget {
- public:
-  explicit OnlyTarget(int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  ~OnlyTarget() {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
-
-class EveryTarget : public testing::TestWithParam<int64_t> {};
-
-std::vector<int64_t> targets() {
-  std::vector<int64_t> list;
-  for (int64_t left = hwy::SupportedTargets() & HWY_TARGETS; left != 0; left &= left - 1) {
-    list.push_back(left & -left);
-  }
-  return list;
-}
-
-std::string target_name(const testing::TestParamInfo<int64_t>& target) {
-  return hwy::TargetName(target.param);
-}
 
 constexpr std::byte kPoison{0xA5};
 
