@@ -81,7 +81,7 @@ void cut_for_threads(const Nest& nest, Tiling& tiling, int threads) {
   const int64_t wanted = int64_t{threads} * 4;
   const int64_t least_inner = nest.row_bytes < kLine ? kLine : 1;  // tiles share no line
   while (tiling.tiles() < wanted) {
-    if (tiling.middle_tile > 1) {
+    if (tiling.middle_tile > 1 && !tiling.pack_strips) {
       tiling.middle_tile = (tiling.middle_tile + 1) / 2;
     } else if (tiling.inner_tile > least_inner) {
       tiling.inner_tile = std::max(least_inner, tiling.inner_tile / 2 / least_inner * least_inner);
@@ -174,8 +174,22 @@ const char* columns_refusal(const Nest& nest) {
   return nullptr;
 }
 
+// Whether a strip of columns is worth copying: data does not fit the cache in its own place, strips
+// of whole lines do, and each entry is used about as often as it is copied.
+bool worth_packing(const Nest& nest, const Tiling& tiling) {
+  if (nest.coordinates.size() != 1 || tiling.inner.data != nest.row_bytes ||
+      tiling.middle.data != 0) {
+    return false;
+  }
+  const int64_t entries = nest.coordinates[0].extent;
+  const int64_t room = cpu::caches().l2 / 2;
+  return entries <= room / kLine && entries * nest.row_bytes > room / tiling.inner.extent &&
+         tiling.middle.extent >= entries / 2;
+}
+
 void run_columns(const Nest& nest, const Buffers& buffers, int threads) {
   Tiling tiling = cpu::tile_nest(nest);
+  tiling.pack_strips = worth_packing(nest, tiling);
   // A strip of columns whose part of data fits the second-level cache, at least a line wide: the
   // lines an index brings in serve the strip's other rows too.
   int64_t entries = 1;
@@ -184,7 +198,8 @@ void run_columns(const Nest& nest, const Buffers& buffers, int threads) {
     entries = std::min(entries, cpu::caches().l2);
   }
   const int64_t width = std::max<int64_t>(1, std::abs(tiling.inner.data));
-  const int64_t fitting = cpu::caches().l2 / entries / width;
+  const int64_t room = cpu::caches().l2 / (tiling.pack_strips ? 2 : 1);
+  const int64_t fitting = room / entries / width;
   tiling.inner_tile = std::clamp<int64_t>(std::max(fitting, kLine / width), 1, tiling.inner.extent);
   tiling.middle_tile = tiling.middle.extent;
   run_tiling(nest, tiling, buffers, threads);

@@ -255,9 +255,6 @@ void move_rows(const RowMove& rows) {
   } else {
     move_wide<false>(rows);
   }
-  if (rows.stream) {
-    hwy::FlushStream();  // other threads see streamed lines only after this
-  }
 }
 
 }  // namespace sheaf::cpu::HWY_NAMESPACE

@@ -49,7 +49,8 @@ struct Routines {
   bool (*check)(const Nest& nest, const std::byte* indices, int64_t stride, int64_t points);
   // offsets[i] = Σ_c rule(index) · stride + i · data_step, or kFillRow (under kFill only).
   void (*resolve)(const Nest& nest, const IndexRun& run, int64_t* offsets);
-  // Copies `count` rows of row_bytes each; no offset is kFillRow.
+  // Copies `count` rows of row_bytes each; no offset is kFillRow. After streamed rows the caller
+  // flushes.
   void (*move)(const RowMove& rows);
   // Whether `move` can use gather instructions at all.
   bool has_gather_instruction;

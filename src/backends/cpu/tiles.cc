@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "backends/cpu/tiles.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+
+#include "backends/cpu/strip.h"
 
 namespace sheaf::cpu {
 namespace {
 
 constexpr Loop kOnce{.extent = 1, .data = 0, .index = 0, .output = 0};
+
+constexpr int64_t kPointsAhead = 512;
 
 // Divisions cost more than a small gather: most calls have a single piece.
 int64_t pieces(int64_t extent, int64_t tile) {
@@ -39,8 +45,14 @@ int64_t take_piece(int64_t& tile, const Loop& loop, int64_t extent) {
 // One run over tiles, with what does not change from tile to tile.
 class TileRunner {
  public:
-  TileRunner(const Nest& nest, const Tiling& tiling, const Buffers& buffers)
-      : nest_(nest), tiling_(tiling), buffers_(buffers), routines_(routines()) {}
+  // With a strip, `nest` is the one that chooses from it.
+  TileRunner(const Nest& nest, const Tiling& tiling, const Buffers& buffers, Strip* strip)
+      : nest_(nest),
+        tiling_(tiling),
+        buffers_(buffers),
+        routines_(routines()),
+        strip_(strip),
+        data_(strip != nullptr ? strip->data() : buffers.data) {}
 
   void run(int64_t tile) {
     const int64_t inner = take_piece(tile, tiling_.inner, tiling_.inner_tile);
@@ -65,6 +77,10 @@ class TileRunner {
       return;
     }
     Place first = place;
+    if (strip_ != nullptr) {
+      strip_->fill(buffers_.data + place.data, points * tiling_.inner.data);
+      first.data = 0;
+    }
     for (int64_t row = 0; row < rows; ++row, first.advance(tiling_.middle, 1)) {
       for (int64_t at = 0; at < points; at += kBlock) {
         run_own_indices(first, at, std::min(kBlock, points - at), points);
@@ -79,15 +95,19 @@ class TileRunner {
     // The first block brings the data in; the others find it in cache.
     const int64_t bytes = at == 0 ? tiling_.next_data_bytes : 0;
     for (int64_t row = 0; row < rows; ++row, place.advance(tiling_.middle, 1)) {
-      move(place, count, {}, {buffers_.data + place.data + tiling_.middle.data, bytes});
+      move(place, count, {}, {data_ + place.data + tiling_.middle.data, bytes});
     }
   }
 
   // One block of indices of one step of the middle loop. What comes next, the following indices and
   // a share of the next step's data, is asked for meanwhile.
   void run_own_indices(const Place& row, int64_t at, int64_t count, int64_t points) {
+    // Short rows are over before the next one's indices could arrive: those of a later one are
+    // asked for.
     Place next_row = row;
     next_row.advance(tiling_.middle, 1);
+    Place later_row = row;
+    later_row.advance(tiling_.middle, points < kPointsAhead ? kPointsAhead / points : 1);
     const int64_t share = points <= kBlock ? tiling_.next_data_bytes
                                            : tiling_.next_data_bytes / pieces(points, kBlock);
     Place block = row;
@@ -95,9 +115,9 @@ class TileRunner {
     resolve(block, count);
     Place next_block = row;
     next_block.advance(tiling_.inner, at + count);
-    const Place& following = at + count < points ? next_block : next_row;
+    const Place& following = at + count < points ? next_block : later_row;
     move(block, count, {index_at(following), packed_index_bytes(count)},
-         {buffers_.data + next_row.data + at / kBlock * share, share});
+         {data_ + next_row.data + at / kBlock * share, share});
   }
 
   // Indices that lie side by side can be asked for as one piece.
@@ -117,7 +137,7 @@ class TileRunner {
   }
 
   void move(const Place& place, int64_t count, const Ahead& next_indices, const Ahead& next_data) {
-    const RowMove rows{.data = buffers_.data + place.data,
+    const RowMove rows{.data = data_ + place.data,
                        .offsets = offsets_,
                        .count = count,
                        .output = buffers_.output + place.output,
@@ -166,6 +186,8 @@ class TileRunner {
   const Tiling& tiling_;
   const Buffers& buffers_;
   const Routines& routines_;
+  Strip* const strip_;
+  const std::byte* const data_;
   alignas(64) int64_t offsets_[kBlock];
 };
 
@@ -204,10 +226,23 @@ int64_t reach_of_indices(const Nest& nest) {
 
 void run_tiles(const Nest& nest, const Tiling& tiling, const Buffers& buffers, int64_t begin,
                int64_t end) {
-  TileRunner runner(nest, tiling, buffers);
-  for (int64_t tile = begin; tile < end; ++tile) {
-    runner.run(tile);
+  const auto run = [&](const Nest& tile_nest, Strip* strip) {
+    TileRunner runner(tile_nest, tiling, buffers, strip);
+    for (int64_t tile = begin; tile < end; ++tile) {
+      runner.run(tile);
+    }
+    if (tiling.stream) {
+      hwy::FlushStream();  // other threads see streamed lines only after this
+    }
+  };
+  if (!tiling.pack_strips) {
+    run(nest, nullptr);
+    return;
   }
+  Strip strip(nest.coordinates[0], tiling.inner_tile * tiling.inner.data);
+  Nest packed = nest;
+  packed.coordinates[0] = strip.coordinate();
+  run(packed, &strip);
 }
 
 }  // namespace sheaf::cpu

@@ -82,6 +82,10 @@ std::vector<Large> large_plans() {
        3500},
       {"columns", plan_gather_elements(floats({2500, 3500}), longs({2500, 3500}), {.axis = 0}),
        2500},
+      {"columns of a batch",
+       plan_gather_elements(floats({3, 700, 900}), longs({3, 800, 850}), {.axis = 1}), 700},
+      {"columns, few rows of indices",
+       plan_gather_elements(floats({2500, 1100}), longs({300, 1100}), {.axis = 0}), 2500},
       {"pairs", plan_gather_nd(floats({900, 900, 4}), longs({200000, 2})), 900},
       {"strided", plan_gather(TensorSpec(f32, {900, 900}, {1, 900}), longs({2000})), 900},
   };
