@@ -54,6 +54,14 @@ bool fits_gather_instruction(const Nest& nest, const Tiling& tiling) {
          cpu::gather_instruction_wins();
 }
 
+bool fits_direct_gather(const Nest& nest, const Tiling& tiling) {
+  const bool clamps =
+      nest.out_of_range != OutOfRange::kFill && nest.out_of_range != OutOfRange::kWrap;
+  return tiling.hardware_gather && cpu::routines().gather_direct != nullptr &&
+         !tiling.same_indices && clamps && tiling.inner.index == 1 &&
+         nest.coordinates.size() == 1 && (nest.index_type == i64 || nest.index_type == i32);
+}
+
 // The rows that the indices jump about in follow each other along the middle loop: while one is in
 // use, the next is brought in.
 int64_t next_data_bytes(const Nest& nest, const Tiling& tiling) {
@@ -94,6 +102,7 @@ void cut_for_threads(const Nest& nest, Tiling& tiling, int threads) {
 void run_tiling(const Nest& nest, Tiling& tiling, const Buffers& buffers, int limit) {
   tiling.next_data_bytes = next_data_bytes(nest, tiling);
   tiling.hardware_gather = fits_gather_instruction(nest, tiling);
+  tiling.direct = fits_direct_gather(nest, tiling);
   tiling.stream = worth_streaming(nest, tiling);
   const int threads = cpu::worthwhile_threads(cost_in_bytes(nest, tiling), limit);
   if (threads > 1) {

@@ -52,6 +52,10 @@ struct Routines {
   // Copies `count` rows of row_bytes each; no offset is kFillRow. After streamed rows the caller
   // flushes.
   void (*move)(const RowMove& rows);
+  // resolve and move in one, by gather instructions: for indices of type i32 or i64 side by side,
+  // one coordinate, rows of 4 or 8 bytes side by side, and a rule that clamping keeps. Ignores
+  // rows.offsets. Null without such instructions.
+  void (*gather_direct)(const Nest& nest, const IndexRun& run, const RowMove& rows);
   // Whether `move` can use gather instructions at all.
   bool has_gather_instruction;
 };

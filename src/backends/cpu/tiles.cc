@@ -112,12 +112,18 @@ class TileRunner {
                                            : tiling_.next_data_bytes / pieces(points, kBlock);
     Place block = row;
     block.advance(tiling_.inner, at);
-    resolve(block, count);
     Place next_block = row;
     next_block.advance(tiling_.inner, at + count);
     const Place& following = at + count < points ? next_block : later_row;
-    move(block, count, {index_at(following), packed_index_bytes(count)},
-         {data_ + next_row.data + at / kBlock * share, share});
+    const Ahead next_indices{index_at(following), packed_index_bytes(count)};
+    const Ahead next_data{data_ + next_row.data + at / kBlock * share, share};
+    if (tiling_.direct) {
+      routines_.gather_direct(nest_, index_run(block, count),
+                              row_move(block, count, next_indices, next_data));
+    } else {
+      resolve(block, count);
+      move(block, count, next_indices, next_data);
+    }
   }
 
   // Indices that lie side by side can be asked for as one piece.
@@ -131,23 +137,31 @@ class TileRunner {
     return buffers_.indices + place.index * nest_.index_type.bytes();
   }
 
+  IndexRun index_run(const Place& place, int64_t count) const {
+    return {index_at(place), tiling_.inner.index, count, tiling_.inner.data};
+  }
+
+  RowMove row_move(const Place& place, int64_t count, const Ahead& next_indices,
+                   const Ahead& next_data) const {
+    return {.data = data_ + place.data,
+            .offsets = offsets_,
+            .count = count,
+            .output = buffers_.output + place.output,
+            .output_step = tiling_.inner.output,
+            .row_bytes = nest_.row_bytes,
+            .prefetch_rows = tiling_.prefetch_rows,
+            .next_indices = next_indices,
+            .next_data = next_data,
+            .stream = tiling_.stream,
+            .hardware_gather = tiling_.hardware_gather};
+  }
+
   void resolve(const Place& place, int64_t count) {
-    routines_.resolve(nest_, {index_at(place), tiling_.inner.index, count, tiling_.inner.data},
-                      offsets_);
+    routines_.resolve(nest_, index_run(place, count), offsets_);
   }
 
   void move(const Place& place, int64_t count, const Ahead& next_indices, const Ahead& next_data) {
-    const RowMove rows{.data = data_ + place.data,
-                       .offsets = offsets_,
-                       .count = count,
-                       .output = buffers_.output + place.output,
-                       .output_step = tiling_.inner.output,
-                       .row_bytes = nest_.row_bytes,
-                       .prefetch_rows = tiling_.prefetch_rows,
-                       .next_indices = next_indices,
-                       .next_data = next_data,
-                       .stream = tiling_.stream,
-                       .hardware_gather = tiling_.hardware_gather};
+    const RowMove rows = row_move(place, count, next_indices, next_data);
     if (nest_.out_of_range == OutOfRange::kFill) {
       move_or_fill(rows);
     } else {
