@@ -230,11 +230,11 @@ constexpr Kernel kGather[] = {
 };
 
 bool all_in_range(const Nest& nest, const std::byte* indices, int limit) {
-  Fixed<IndexLoop> outer = nest.index_loops;
+  std::span<const IndexLoop> outer(nest.index_loops.begin(), nest.index_loops.end());
   IndexLoop inner{1, 0};
   if (!outer.empty()) {
     inner = outer.back();
-    outer.pop_back();
+    outer = outer.first(outer.size() - 1);
   }
   int64_t runs = 1;
   for (const IndexLoop& loop : outer) {
@@ -253,7 +253,7 @@ bool all_in_range(const Nest& nest, const std::byte* indices, int limit) {
           const int64_t first = at % pieces * kPiece;
           int64_t run = at / pieces;
           int64_t element = first * inner.stride;
-          for (int l = outer.size() - 1; l >= 0; --l) {
+          for (size_t l = outer.size(); l-- > 0;) {
             element += run % outer[l].extent * outer[l].stride;
             run /= outer[l].extent;
           }

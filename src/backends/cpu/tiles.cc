@@ -58,7 +58,7 @@ class TileRunner {
     const int64_t inner = take_piece(tile, tiling_.inner, tiling_.inner_tile);
     const int64_t middle = take_piece(tile, tiling_.middle, tiling_.middle_tile);
     Place place;
-    for (int l = tiling_.outer.size() - 1; l >= 0; --l) {
+    for (size_t l = tiling_.outer.size(); l-- > 0;) {
       place.advance(tiling_.outer[l], tile % tiling_.outer[l].extent);
       tile /= tiling_.outer[l].extent;
     }
@@ -217,12 +217,12 @@ int64_t Tiling::tiles() const {
 
 Tiling tile_nest(const Nest& nest) {
   Tiling tiling{};
-  tiling.outer = nest.loops;
+  tiling.outer = {nest.loops.begin(), nest.loops.end()};
   for (Loop* loop : {&tiling.inner, &tiling.middle}) {
     *loop = kOnce;
     if (!tiling.outer.empty()) {
       *loop = tiling.outer.back();
-      tiling.outer.pop_back();
+      tiling.outer = tiling.outer.first(tiling.outer.size() - 1);
     }
   }
   tiling.middle_tile = 1;

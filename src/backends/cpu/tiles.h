@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "backends/backend.h"
 #include "backends/cpu/routines.h"
@@ -12,7 +13,7 @@
 namespace sheaf::cpu {
 
 struct Tiling {
-  Fixed<Loop> outer;
+  std::span<const Loop> outer;  // the nest's own
   Loop middle, inner;
   int64_t middle_tile, inner_tile;  // extents of one tile
   bool same_indices;                // the middle loop does not move the indices: resolve them once
