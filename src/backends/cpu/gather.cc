@@ -103,6 +103,9 @@ void run_tiling(const Nest& nest, Tiling& tiling, const Buffers& buffers, int li
   tiling.next_data_bytes = next_data_bytes(nest, tiling);
   tiling.hardware_gather = fits_gather_instruction(nest, tiling);
   tiling.direct = fits_direct_gather(nest, tiling);
+  tiling.short_offsets = tiling.hardware_gather && tiling.same_indices &&
+                         nest.out_of_range != OutOfRange::kFill &&
+                         cpu::routines().gather_short != nullptr;
   tiling.stream = worth_streaming(nest, tiling);
   const int threads = cpu::worthwhile_threads(cost_in_bytes(nest, tiling), limit);
   if (threads > 1) {

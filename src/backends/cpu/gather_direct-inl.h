@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows of 4 and 8 bytes straight from index values by gather instructions: a vector of indices
-// becomes a vector of offsets becomes a vector of rows, and no offset is ever stored.
+// Rows of 4 and 8 bytes by gather instructions, whole vectors of them: straight from index values,
+// so that no offset is ever stored, or from 32-bit offsets that serve many times.
 #if defined(SHEAF_CPU_GATHER_DIRECT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SHEAF_CPU_GATHER_DIRECT_INL
 #undef SHEAF_CPU_GATHER_DIRECT_INL
@@ -37,8 +37,38 @@ class ClampedRun {
         lane_steps_(hn::MulEven(hn::BitCast(D32(), hn::Iota(d64, 0)),
                                 hn::Set(D32(), static_cast<int32_t>(run.data_step)))) {}
 
-  // Offsets of the points from i on.
-  HWY_INLINE hn::Vec<D64> offsets(int64_t i) const {
+  // Offsets of one vector of rows, the points from i on.
+  template <class D>
+  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets(D d, int64_t i) const {
+    return by_halves(d, i, [this](int64_t from) HWY_ATTR { return wide_offsets(from); });
+  }
+
+  // The same as far as points [i, end) go; the lanes left over get 0, which is always inside data.
+  template <class D>
+  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets_until(D d, int64_t i, int64_t end) const {
+    return by_halves(d, i,
+                     [this, end](int64_t from) HWY_ATTR { return wide_offsets_until(from, end); });
+  }
+
+ private:
+  using D32 = hn::Repartition<int32_t, D64>;
+  using NarrowD = hn::Rebind<int32_t, D64>;
+  static int64_t extent(const Nest& nest) { return nest.coordinates[0].extent; }
+
+  // 64-bit offsets as they are, or the low halves of two vectors of them.
+  template <class D, class Wide>
+  static HWY_INLINE hn::Vec<hn::RebindToSigned<D>> by_halves(D, int64_t i, Wide wide) {
+    const hn::RebindToSigned<D> di;
+    if constexpr (sizeof(hn::TFromD<D>) == 8) {
+      return wide(i);
+    } else {
+      const auto low = hn::BitCast(di, wide(i));
+      const auto high = hn::BitCast(di, wide(i + static_cast<int64_t>(hn::Lanes(di)) / 2));
+      return hn::ConcatEven(di, high, low);
+    }
+  }
+
+  HWY_INLINE hn::Vec<D64> wide_offsets(int64_t i) const {
     if constexpr (sizeof(Index) == 8) {
       return resolve(i, hn::LoadU(D64(), indices_ + i));
     } else {
@@ -46,8 +76,7 @@ class ClampedRun {
     }
   }
 
-  // The same as far as points [i, end) go; the lanes left over get 0, which is always inside data.
-  HWY_INLINE hn::Vec<D64> offsets_until(int64_t i, int64_t end) const {
+  HWY_INLINE hn::Vec<D64> wide_offsets_until(int64_t i, int64_t end) const {
     const auto count = static_cast<size_t>(end > i ? end - i : 0);
     const auto valid = hn::FirstN(D64(), count);
     if constexpr (sizeof(Index) == 8) {
@@ -57,11 +86,6 @@ class ClampedRun {
       return hn::IfThenElseZero(valid, resolve(i, hn::PromoteTo(D64(), narrow)));
     }
   }
-
- private:
-  using D32 = hn::Repartition<int32_t, D64>;
-  using NarrowD = hn::Rebind<int32_t, D64>;
-  static int64_t extent(const Nest& nest) { return nest.coordinates[0].extent; }
 
   HWY_INLINE hn::Vec<D64> resolve(int64_t i, hn::Vec<D64> at) const {
     at = hn::Add(at, hn::And(hn::BroadcastSignBit(at), from_end_));
@@ -77,54 +101,68 @@ class ClampedRun {
   hn::Vec<D64> lane_steps_;
 };
 
-// The rows at the offsets that offsets_from(point) gives, from point i on.
-template <class D, class OffsetsFrom>
-HWY_INLINE hn::Vec<D> gather_vector(D d, const hn::TFromD<D>* data, int64_t i,
-                                    OffsetsFrom offsets_from) {
-  const auto low = offsets_from(i);
-  if constexpr (sizeof(hn::TFromD<D>) == 8) {
-    return hn::GatherOffset(d, data, low);
-  } else {
-    const hn::RebindToSigned<D> di;
-    const auto high = offsets_from(i + static_cast<int64_t>(hn::Lanes(d)) / 2);
-    return hn::GatherOffset(d, data,
-                            hn::ConcatEven(di, hn::BitCast(di, high), hn::BitCast(di, low)));
-  }
-}
+// Offsets that lie ready in 32 bits.
+class ShortOffsets {
+ public:
+  explicit ShortOffsets(const int32_t* offsets) : offsets_(offsets) {}
 
-template <class T, class Index>
-void gather_clamped(const Nest& nest, const IndexRun& index_run, const RowMove& rows) {
+  template <class D>
+  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets(D, int64_t i) const {
+    const hn::RebindToSigned<D> di;
+    return widened(di, hn::LoadU(hn::Rebind<int32_t, D>(), offsets_ + i));
+  }
+  template <class D>
+  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets_until(D, int64_t i, int64_t end) const {
+    const hn::RebindToSigned<D> di;
+    const hn::Rebind<int32_t, D> d32;
+    const auto valid = hn::FirstN(d32, static_cast<size_t>(end - i));
+    return widened(di, hn::MaskedLoad(valid, d32, offsets_ + i));
+  }
+
+ private:
+  template <class DI, class V>
+  static HWY_INLINE hn::Vec<DI> widened(DI di, V offsets) {
+    if constexpr (sizeof(hn::TFromD<DI>) == 8) {
+      return hn::PromoteTo(di, offsets);
+    } else {
+      return offsets;
+    }
+  }
+
+  const int32_t* offsets_;
+};
+
+template <class T, class Source>
+HWY_INLINE void gather_rows(const RowMove& rows, const Source source) {
   const hn::ScalableTag<T> d;
-  const hn::Repartition<int64_t, decltype(d)> d64;
   const auto n = static_cast<int64_t>(hn::Lanes(d));
-  const ClampedRun<Index, decltype(d64)> run(d64, nest, index_run);
   const T* HWY_RESTRICT data = reinterpret_cast<const T*>(rows.data);
   T* HWY_RESTRICT output = reinterpret_cast<T*>(rows.output);
   const bool stream = rows.stream;
   in_runs(rows, [=](int64_t i, int64_t end) HWY_ATTR {
-    const auto whole = [=](int64_t from) HWY_ATTR { return run.offsets(from); };
     if (stream && reinterpret_cast<uintptr_t>(output + i) % kLine == 0) {
       for (; i + n <= end; i += n) {
-        hn::Stream(gather_vector(d, data, i, whole), d, output + i);
+        hn::Stream(hn::GatherOffset(d, data, source.offsets(d, i)), d, output + i);
       }
     }
     for (; i + n <= end; i += n) {
-      hn::StoreU(gather_vector(d, data, i, whole), d, output + i);
+      hn::StoreU(hn::GatherOffset(d, data, source.offsets(d, i)), d, output + i);
     }
     if (i < end) {
-      const auto rest = [=](int64_t from) HWY_ATTR { return run.offsets_until(from, end); };
-      hn::BlendedStore(gather_vector(d, data, i, rest), hn::FirstN(d, static_cast<size_t>(end - i)),
-                       d, output + i);
+      hn::BlendedStore(hn::GatherOffset(d, data, source.offsets_until(d, i, end)),
+                       hn::FirstN(d, static_cast<size_t>(end - i)), d, output + i);
     }
   });
 }
 
 template <class Index>
 void gather_indices(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+  const hn::ScalableTag<int64_t> d64;
+  const ClampedRun<Index, decltype(d64)> source(d64, nest, run);
   if (rows.row_bytes == 4) {
-    gather_clamped<uint32_t, Index>(nest, run, rows);
+    gather_rows<uint32_t>(rows, source);
   } else {
-    gather_clamped<uint64_t, Index>(nest, run, rows);
+    gather_rows<uint64_t>(rows, source);
   }
 }
 
@@ -136,8 +174,17 @@ void gather_direct(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   }
 }
 
+void gather_short(const RowMove& rows, const int32_t* offsets) {
+  if (rows.row_bytes == 4) {
+    gather_rows<uint32_t>(rows, ShortOffsets(offsets));
+  } else {
+    gather_rows<uint64_t>(rows, ShortOffsets(offsets));
+  }
+}
+
 #else
 
+inline constexpr void (*gather_short)(const RowMove&, const int32_t*) = nullptr;
 inline constexpr void (*gather_direct)(const Nest&, const IndexRun&, const RowMove&) = nullptr;
 
 #endif

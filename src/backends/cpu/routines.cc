@@ -18,8 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace sheaf::cpu::HWY_NAMESPACE {
 
 const Routines& target_routines() {
-  static constexpr Routines kRoutines{check_indices, resolve_indices, move_rows, gather_direct,
-                                      kHasGatherInstruction};
+  static constexpr Routines kRoutines{check_indices, resolve_indices, move_rows,
+                                      gather_direct, gather_short,    kHasGatherInstruction};
   return kRoutines;
 }
 

@@ -56,6 +56,9 @@ struct Routines {
   // one coordinate, rows of 4 or 8 bytes side by side, and a rule that clamping keeps. Ignores
   // rows.offsets. Null without such instructions.
   void (*gather_direct)(const Nest& nest, const IndexRun& run, const RowMove& rows);
+  // move by gather instructions, rows.offsets given in 32 bits instead: for rows of 4 or 8 bytes
+  // side by side. Any count. Null without such instructions.
+  void (*gather_short)(const RowMove& rows, const int32_t* offsets);
   // Whether `move` can use gather instructions at all.
   bool has_gather_instruction;
 };

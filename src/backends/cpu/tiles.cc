@@ -14,6 +14,9 @@ namespace {
 
 constexpr Loop kOnce{.extent = 1, .data = 0, .index = 0, .output = 0};
 
+// Indices that serve many rows are resolved this many at a time: with the row they choose from they
+// just fit the first-level cache.
+constexpr int64_t kShortBlock = 8192;
 constexpr int64_t kPointsAhead = 512;
 
 // Divisions cost more than a small gather: most calls have a single piece.
@@ -71,8 +74,9 @@ class TileRunner {
  private:
   void run_blocks(const Place& place, int64_t rows, int64_t points) {
     if (tiling_.same_indices) {
-      for (int64_t at = 0; at < points; at += kBlock) {
-        run_same_indices(place, rows, at, std::min(kBlock, points - at));
+      const int64_t block = tiling_.short_offsets ? kShortBlock : kBlock;
+      for (int64_t at = 0; at < points; at += block) {
+        run_same_indices(place, rows, at, std::min(block, points - at));
       }
       return;
     }
@@ -91,11 +95,20 @@ class TileRunner {
   // One block of indices, resolved once, on `rows` steps of the middle loop.
   void run_same_indices(Place place, int64_t rows, int64_t at, int64_t count) {
     place.advance(tiling_.inner, at);
-    resolve(place, count);
+    if (tiling_.short_offsets) {
+      resolve_short(place, count);
+    } else {
+      resolve(place, count);
+    }
     // The first block brings the data in; the others find it in cache.
     const int64_t bytes = at == 0 ? tiling_.next_data_bytes : 0;
     for (int64_t row = 0; row < rows; ++row, place.advance(tiling_.middle, 1)) {
-      move(place, count, {}, {data_ + place.data + tiling_.middle.data, bytes});
+      const Ahead next_data{data_ + place.data + tiling_.middle.data, bytes};
+      if (tiling_.short_offsets) {
+        routines_.gather_short(row_move(place, count, {}, next_data), short_offsets_);
+      } else {
+        move(place, count, {}, next_data);
+      }
     }
   }
 
@@ -160,6 +173,17 @@ class TileRunner {
     routines_.resolve(nest_, index_run(place, count), offsets_);
   }
 
+  // Half the size: more of them stay in the first-level cache, beside the row they choose from. The
+  // innermost loop does not move data here.
+  void resolve_short(Place place, int64_t count) {
+    for (int64_t at = 0; at < count; at += kBlock, place.advance(tiling_.inner, kBlock)) {
+      const int64_t block = std::min(kBlock, count - at);
+      resolve(place, block);
+      std::transform(offsets_, offsets_ + block, short_offsets_ + at,
+                     [](int64_t offset) { return static_cast<int32_t>(offset); });
+    }
+  }
+
   void move(const Place& place, int64_t count, const Ahead& next_indices, const Ahead& next_data) {
     const RowMove rows = row_move(place, count, next_indices, next_data);
     if (nest_.out_of_range == OutOfRange::kFill) {
@@ -203,6 +227,7 @@ class TileRunner {
   Strip* const strip_;
   const std::byte* const data_;
   alignas(64) int64_t offsets_[kBlock];
+  alignas(64) int32_t short_offsets_[kShortBlock];
 };
 
 }  // namespace

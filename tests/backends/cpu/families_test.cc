@@ -76,6 +76,8 @@ std::vector<Large> large_plans() {
       {"far narrow rows", plan_gather(floats({3000000, 1}), longs({300000})), 3000000},
       {"far rows of 12 bytes", plan_gather(floats({1000000, 3}), longs({300000})), 1000000},
       {"lookup", plan_gather(floats({3000, 3000}), longs({3000}), {.axis = 1}), 3000},
+      {"lookup of many", plan_gather(floats({40, 5000}), longs({17001}), {.axis = 1}), 5000},
+      {"lookup of 8 bytes", plan_gather(floats({300, 700, 2}), longs({900}), {.axis = 1}), 700},
       {"lookup, batch",
        plan_gather(floats({7, 300, 500}), longs({7, 900}), {.axis = 2, .batch_dims = 1}), 500},
       {"elements", plan_gather_elements(floats({2500, 3500}), longs({2500, 3500}), {.axis = 1}),

@@ -190,6 +190,12 @@ TEST_P(EveryTarget, GatherInstructionAgreesWithLoads) {
       rows.hardware_gather = true;
       cpu::routines().move(rows);
       EXPECT_EQ(plain, gathered);
+      if (cpu::routines().gather_short != nullptr) {
+        const std::vector<int32_t> short_offsets(offsets.begin(), offsets.end());
+        std::fill(gathered.begin(), gathered.end(), kPoison);
+        cpu::routines().gather_short(rows, short_offsets.data());
+        EXPECT_EQ(plain, gathered);
+      }
     }
   }
 }
