@@ -35,9 +35,24 @@ int64_t points(const Nest& nest) {
   return count;
 }
 
-bool worth_streaming(const Nest& nest, const Tiling& tiling) {
-  if (points(nest) * nest.row_bytes <= std::min(kStreamedOutput, cpu::caches().last / 4) ||
+// How many bytes of data lie between the first and the last that any point can reach.
+int64_t data_extent(const Nest& nest) {
+  int64_t bytes = cpu::reach_of_indices(nest);
+  for (const Loop& loop : nest.loops) {
+    bytes += (loop.extent - 1) * std::abs(loop.data);
+  }
+  return bytes;
+}
+
+bool worth_streaming(const Nest& nest, const Tiling& tiling, int threads) {
+  const int64_t bytes = points(nest) * nest.row_bytes;
+  if (bytes <= std::min(kStreamedOutput, cpu::caches().last / 4) ||
       tiling.inner.output != nest.row_bytes) {
+    return false;
+  }
+  // Where nothing but the output goes through the last level, many threads write it there faster
+  // than to memory.
+  if (threads > 1 && bytes <= cpu::caches().last / 2 && data_extent(nest) <= cpu::caches().l2) {
     return false;
   }
   // Narrow rows leave most of each line they read unused: that, not the writing, is their cost,
@@ -106,10 +121,10 @@ void run_tiling(const Nest& nest, Tiling& tiling, const Buffers& buffers, int li
   tiling.short_offsets = tiling.hardware_gather && tiling.same_indices &&
                          nest.out_of_range != OutOfRange::kFill &&
                          cpu::routines().gather_short != nullptr;
-  tiling.stream = worth_streaming(nest, tiling);
-  const int threads = cpu::worthwhile_threads(cost_in_bytes(nest, tiling), limit);
-  if (threads > 1) {
-    cut_for_threads(nest, tiling, threads);
+  const cpu::Threads threads = cpu::worthwhile_threads(cost_in_bytes(nest, tiling), limit);
+  tiling.stream = worth_streaming(nest, tiling, threads.count);
+  if (threads.count > 1) {
+    cut_for_threads(nest, tiling, threads.count);
   }
   cpu::parallel_ranges(tiling.tiles(), threads, [&](int64_t begin, int64_t end) {
     cpu::run_tiles(nest, tiling, buffers, begin, end);
