@@ -157,6 +157,34 @@ TEST_P(EveryTarget, FindsABadIndexAnywhere) {
   }
 }
 
+// The same in both components of a pair, whose extents differ.
+TEST_P(EveryTarget, FindsABadPairAnywhere) {
+  const OnlyTarget only(GetParam());
+  for (const auto negative : {Negative::kFromEnd, Negative::kOutOfRange}) {
+    const int64_t lowest = negative == Negative::kFromEnd ? -5 : 0;
+    for (const int64_t count : {1, 3, 4, 5, 8, 17}) {
+      const Plan plan = plan_gather_nd(TensorSpec(f32, {5, 7}), TensorSpec(i64, {count, 2}),
+                                       {.rule = {negative, OutOfRange::kFail}});
+      const float data[35] = {};
+      for (int64_t at = 0; at < 2 * count; ++at) {
+        const int64_t extent = at % 2 == 0 ? 5 : 7;
+        std::vector<int64_t> indices(static_cast<size_t>(2 * count), lowest);
+        std::vector<float> output(static_cast<size_t>(count), 1.0F);
+        indices[static_cast<size_t>(at)] = extent - 1;
+        EXPECT_NO_THROW(plan.run(data, indices.data(), output.data(), {.kernel = "cpu"}));
+        std::fill(output.begin(), output.end(), 1.0F);
+        const int64_t below = negative == Negative::kFromEnd ? -extent - 1 : -1;
+        for (const int64_t bad : {extent, below, INT64_MAX, INT64_MIN}) {
+          indices[static_cast<size_t>(at)] = bad;
+          EXPECT_THROW(plan.run(data, indices.data(), output.data(), {.kernel = "cpu"}),
+                       IndexError);
+          EXPECT_EQ(output, std::vector<float>(output.size(), 1.0F));
+        }
+      }
+    }
+  }
+}
+
 // The test harness itself: a target that was asked for is the one that runs.
 TEST_P(EveryTarget, IsTheOneThatRuns) {
   const OnlyTarget only(GetParam());
