@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <new>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include "plan/memory.h"
 #include "plan/refuse.h"
 #include "support/checked.h"
@@ -95,6 +99,24 @@ std::string TensorSpec::str() const {
   return contiguous ? text : text + " strides " + bracketed(strides);
 }
 
+namespace {
+
+// A gather reaches all over large arrays: with small pages, every row would cost a walk through the
+// page table. Those huge pages that lie inside are asked for; a hint, so a refusal does no harm.
+void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] int64_t bytes) {
+#ifdef __linux__
+  constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t begin = (address + kHugePage - 1) & -kHugePage;
+  const uintptr_t end = (address + static_cast<uintptr_t>(bytes)) & -kHugePage;
+  if (begin < end) {
+    madvise(static_cast<std::byte*>(memory) + (begin - address), end - begin, MADV_HUGEPAGE);
+  }
+#endif
+}
+
+}  // namespace
+
 Array::Array(const TensorSpec& spec)
     : spec_(spec.dtype, spec.sizes), count_(element_count(spec.sizes)) {
   const auto bytes = checked_mul(std::max<int64_t>(1, count_), spec.dtype.bytes());
@@ -108,6 +130,7 @@ Array::Array(const TensorSpec& spec)
                     "\n  try: fewer indices a call, or an output of your own"));
   }
   memory_.reset(static_cast<std::byte*>(memory));
+  ask_for_huge_pages(memory, *bytes);
 }
 
 void Array::Free::operator()(std::byte* memory) const {

@@ -36,9 +36,24 @@ int64_t points(const Nest& nest) {
   return count;
 }
 
-bool worth_streaming(const Nest& nest, const Tiling& tiling) {
-  if (points(nest) * nest.row_bytes <= std::min(kStreamedOutput, cpu::caches().last / 4) ||
+// How many bytes of data lie between the first and the last that any point can reach.
+int64_t data_extent(const Nest& nest) {
+  int64_t bytes = cpu::reach_of_indices(nest);
+  for (const Loop& loop : nest.loops) {
+    bytes += (loop.extent - 1) * std::abs(loop.data);
+  }
+  return bytes;
+}
+
+bool worth_streaming(const Nest& nest, const Tiling& tiling, int threads) {
+  const int64_t bytes = points(nest) * nest.row_bytes;
+  if (bytes <= std::min(kStreamedOutput, cpu::caches().last / 4) ||
       tiling.inner.output != nest.row_bytes) {
+    return false;
+  }
+  // Where nothing but the output goes through the last level, many threads write it there faster
+  // than to memory.
+  if (threads > 1 && bytes <= cpu::caches().last / 2 && data_extent(nest) <= cpu::caches().l2) {
     return false;
   }
   // Narrow rows leave most of each line they read unused: that, not the writing, is their cost,
@@ -53,6 +68,14 @@ bool fits_gather_instruction(const Nest& nest, const Tiling& tiling) {
          cpu::reach_of_indices(nest) < (int64_t{1} << 30) &&
          std::abs(tiling.inner.data) < (int64_t{1} << 30) / cpu::kBlock &&
          cpu::gather_instruction_wins();
+}
+
+bool fits_direct_gather(const Nest& nest, const Tiling& tiling) {
+  const bool clamps =
+      nest.out_of_range != OutOfRange::kFill && nest.out_of_range != OutOfRange::kWrap;
+  return tiling.hardware_gather && cpu::routines().gather_direct != nullptr &&
+         !tiling.same_indices && clamps && tiling.inner.index == 1 &&
+         nest.coordinates.size() == 1 && (nest.index_type == i64 || nest.index_type == i32);
 }
 
 // The rows that the indices jump about in follow each other along the middle loop: while one is in
@@ -82,7 +105,7 @@ void cut_for_threads(const Nest& nest, Tiling& tiling, int threads) {
   const int64_t wanted = int64_t{threads} * 4;
   const int64_t least_inner = nest.row_bytes < kLine ? kLine : 1;  // tiles share no line
   while (tiling.tiles() < wanted) {
-    if (tiling.middle_tile > 1) {
+    if (tiling.middle_tile > 1 && !tiling.pack_strips) {
       tiling.middle_tile = (tiling.middle_tile + 1) / 2;
     } else if (tiling.inner_tile > least_inner) {
       tiling.inner_tile = std::max(least_inner, tiling.inner_tile / 2 / least_inner * least_inner);
@@ -95,10 +118,14 @@ void cut_for_threads(const Nest& nest, Tiling& tiling, int threads) {
 void run_tiling(const Nest& nest, Tiling& tiling, const Buffers& buffers, int limit) {
   tiling.next_data_bytes = next_data_bytes(nest, tiling);
   tiling.hardware_gather = fits_gather_instruction(nest, tiling);
-  tiling.stream = worth_streaming(nest, tiling);
-  const int threads = cpu::worthwhile_threads(cost_in_bytes(nest, tiling), limit);
-  if (threads > 1) {
-    cut_for_threads(nest, tiling, threads);
+  tiling.direct = fits_direct_gather(nest, tiling);
+  tiling.short_offsets = tiling.hardware_gather && tiling.same_indices &&
+                         nest.out_of_range != OutOfRange::kFill &&
+                         cpu::routines().gather_short != nullptr;
+  const cpu::Threads threads = cpu::worthwhile_threads(cost_in_bytes(nest, tiling), limit);
+  tiling.stream = worth_streaming(nest, tiling, threads.count);
+  if (threads.count > 1) {
+    cut_for_threads(nest, tiling, threads.count);
   }
   cpu::parallel_ranges(tiling.tiles(), threads, [&](int64_t begin, int64_t end) {
     cpu::run_tiles(nest, tiling, buffers, begin, end);
@@ -175,8 +202,22 @@ const char* columns_refusal(const Nest& nest) {
   return nullptr;
 }
 
+// Whether a strip of columns is worth copying: data does not fit the cache in its own place, strips
+// of whole lines do, and each entry is used about as often as it is copied.
+bool worth_packing(const Nest& nest, const Tiling& tiling) {
+  if (nest.coordinates.size() != 1 || tiling.inner.data != nest.row_bytes ||
+      tiling.middle.data != 0) {
+    return false;
+  }
+  const int64_t entries = nest.coordinates[0].extent;
+  const int64_t room = cpu::caches().l2 / 2;
+  return entries <= room / kLine && entries * nest.row_bytes > room / tiling.inner.extent &&
+         tiling.middle.extent >= entries / 2;
+}
+
 void run_columns(const Nest& nest, const Buffers& buffers, int threads) {
   Tiling tiling = cpu::tile_nest(nest);
+  tiling.pack_strips = worth_packing(nest, tiling);
   // A strip of columns whose part of data fits the second-level cache, at least a line wide: the
   // lines an index brings in serve the strip's other rows too.
   int64_t entries = 1;
@@ -185,7 +226,8 @@ void run_columns(const Nest& nest, const Buffers& buffers, int threads) {
     entries = std::min(entries, cpu::caches().l2);
   }
   const int64_t width = std::max<int64_t>(1, std::abs(tiling.inner.data));
-  const int64_t fitting = cpu::caches().l2 / entries / width;
+  const int64_t room = cpu::caches().l2 / (tiling.pack_strips ? 2 : 1);
+  const int64_t fitting = room / entries / width;
   tiling.inner_tile = std::clamp<int64_t>(std::max(fitting, kLine / width), 1, tiling.inner.extent);
   tiling.middle_tile = tiling.middle.extent;
   run_tiling(nest, tiling, buffers, threads);
@@ -207,11 +249,11 @@ constexpr Kernel kGather[] = {
 };
 
 bool all_in_range(const Nest& nest, const std::byte* indices, int limit) {
-  Fixed<IndexLoop> outer = nest.index_loops;
+  std::span<const IndexLoop> outer(nest.index_loops.begin(), nest.index_loops.end());
   IndexLoop inner{1, 0};
   if (!outer.empty()) {
     inner = outer.back();
-    outer.pop_back();
+    outer = outer.first(outer.size() - 1);
   }
   int64_t runs = 1;
   for (const IndexLoop& loop : outer) {
@@ -230,7 +272,7 @@ bool all_in_range(const Nest& nest, const std::byte* indices, int limit) {
           const int64_t first = at % pieces * kPiece;
           int64_t run = at / pieces;
           int64_t element = first * inner.stride;
-          for (int l = outer.size() - 1; l >= 0; --l) {
+          for (size_t l = outer.size(); l-- > 0;) {
             element += run % outer[l].extent * outer[l].stride;
             run /= outer[l].extent;
           }

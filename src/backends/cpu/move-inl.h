@@ -215,7 +215,7 @@ void move_staged(const RowMove& rows) {
   for (int64_t begin = 0; begin < rows.count; begin += group) {
     const int64_t end = begin + group < rows.count ? begin + group : rows.count;
     for (int64_t i = begin; i < end; ++i) {
-      if (i + rows.prefetch_rows < rows.count) {
+      if (rows.prefetch_rows > 0 && i + rows.prefetch_rows < rows.count) {
         ask_row(data + rows.offsets[i + rows.prefetch_rows], bytes);
       }
       copy_row(data + rows.offsets[i], stage + (i - begin) * bytes, bytes);
@@ -254,9 +254,6 @@ void move_rows(const RowMove& rows) {
     move_wide<true>(rows);
   } else {
     move_wide<false>(rows);
-  }
-  if (rows.stream) {
-    hwy::FlushStream();  // other threads see streamed lines only after this
   }
 }
 

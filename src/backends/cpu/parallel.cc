@@ -17,17 +17,19 @@ int default_threads() {
 
 }  // namespace
 
-int worthwhile_threads(int64_t bytes, int limit) {
+Threads worthwhile_threads(int64_t bytes, int limit) {
   if (limit == 1 || bytes < 2 * kBytesWorthAThread) {
-    return 1;
+    return {1, true};
   }
-  const int most = limit > 0 ? std::min(limit, default_threads()) : default_threads();
-  return static_cast<int>(std::min<int64_t>(most, bytes / kBytesWorthAThread));
+  const bool limited = limit > 0 && limit < default_threads();
+  const int most = limited ? limit : default_threads();
+  return {static_cast<int>(std::min<int64_t>(most, bytes / kBytesWorthAThread)), limited};
 }
 
-void run_on_threads(int64_t count, int threads, const std::function<void(int64_t, int64_t)>& work) {
+void run_on_threads(int64_t count, Threads threads,
+                    const std::function<void(int64_t, int64_t)>& work) {
   // A few pieces a thread even out cores of different speed without scattering the writes.
-  const int64_t pieces = std::min<int64_t>(count, int64_t{threads} * 4);
+  const int64_t pieces = std::min<int64_t>(count, int64_t{threads.count} * 4);
   const auto run_piece = [&](int64_t piece) {
     // count / pieces each, the rest spread over the first ones: no product that could overflow.
     const int64_t each = count / pieces;
@@ -43,10 +45,10 @@ void run_on_threads(int64_t count, int threads, const std::function<void(int64_t
     oneapi::tbb::this_task_arena::isolate(
         [&] { oneapi::tbb::parallel_for(int64_t{0}, pieces, run_piece, context); });
   };
-  if (threads == default_threads()) {
-    run_all();
+  if (threads.limited) {
+    oneapi::tbb::task_arena(threads.count).execute(run_all);
   } else {
-    oneapi::tbb::task_arena(threads).execute(run_all);  // holds TBB to the caller's limit
+    run_all();  // an arena of its own would have to be set up, and its threads called together
   }
 }
 

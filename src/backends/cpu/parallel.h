@@ -10,19 +10,26 @@
 namespace sheaf::cpu {
 
 // Work below this many bytes is done by the caller: waking a thread costs more than moving them.
-inline constexpr int64_t kBytesWorthAThread = int64_t{256} << 10;
+// A core moves them in some 10 us, which is also what 2000 rows from far away take.
+inline constexpr int64_t kBytesWorthAThread = int64_t{128} << 10;
+
+struct Threads {
+  int count;
+  bool limited;  // the caller allows no more; if not, a few more do no harm
+};
 
 // How many threads `bytes` of work are worth, at most `limit` (0: as many as the machine has).
-int worthwhile_threads(int64_t bytes, int limit);
+Threads worthwhile_threads(int64_t bytes, int limit);
 
-// Calls work(begin, end) over [0, count) from `threads` threads.
-void run_on_threads(int64_t count, int threads, const std::function<void(int64_t, int64_t)>& work);
+// Calls work(begin, end) over [0, count) from `threads`.
+void run_on_threads(int64_t count, Threads threads,
+                    const std::function<void(int64_t, int64_t)>& work);
 
 // The same, from the caller alone if one thread is enough: small calls never touch the pool.
 template <class Work>
-void parallel_ranges(int64_t count, int threads, const Work& work) {
+void parallel_ranges(int64_t count, Threads threads, const Work& work) {
   static_assert(std::is_invocable_v<Work, int64_t, int64_t>);
-  if (threads <= 1 || count <= 1) {
+  if (threads.count <= 1 || count <= 1) {
     work(int64_t{0}, count);
   } else {
     run_on_threads(count, threads, work);

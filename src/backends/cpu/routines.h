@@ -49,8 +49,16 @@ struct Routines {
   bool (*check)(const Nest& nest, const std::byte* indices, int64_t stride, int64_t points);
   // offsets[i] = Σ_c rule(index) · stride + i · data_step, or kFillRow (under kFill only).
   void (*resolve)(const Nest& nest, const IndexRun& run, int64_t* offsets);
-  // Copies `count` rows of row_bytes each; no offset is kFillRow.
+  // Copies `count` rows of row_bytes each; no offset is kFillRow. After streamed rows the caller
+  // flushes.
   void (*move)(const RowMove& rows);
+  // resolve and move in one, by gather instructions: for indices of type i32 or i64 side by side,
+  // one coordinate, rows of 4 or 8 bytes side by side, and a rule that clamping keeps. Ignores
+  // rows.offsets. Null without such instructions.
+  void (*gather_direct)(const Nest& nest, const IndexRun& run, const RowMove& rows);
+  // move by gather instructions, rows.offsets given in 32 bits instead: for rows of 4 or 8 bytes
+  // side by side. Any count. Null without such instructions.
+  void (*gather_short)(const RowMove& rows, const int32_t* offsets);
   // Whether `move` can use gather instructions at all.
   bool has_gather_instruction;
 };

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "backends/cpu/tiles.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+
+#include "backends/cpu/strip.h"
 
 namespace sheaf::cpu {
 namespace {
 
 constexpr Loop kOnce{.extent = 1, .data = 0, .index = 0, .output = 0, .window = 0};
+
+// Indices that serve many rows are resolved this many at a time: with the row they choose from they
+// just fit the first-level cache.
+constexpr int64_t kShortBlock = 8192;
+constexpr int64_t kPointsAhead = 512;
 
 // Divisions cost more than a small gather: most calls have a single piece.
 int64_t pieces(int64_t extent, int64_t tile) {
@@ -39,14 +48,20 @@ int64_t take_piece(int64_t& tile, const Loop& loop, int64_t extent) {
 // One run over tiles, with what does not change from tile to tile.
 class TileRunner {
  public:
-  TileRunner(const Nest& nest, const Tiling& tiling, const Buffers& buffers)
-      : nest_(nest), tiling_(tiling), buffers_(buffers), routines_(routines()) {}
+  // With a strip, `nest` is the one that chooses from it.
+  TileRunner(const Nest& nest, const Tiling& tiling, const Buffers& buffers, Strip* strip)
+      : nest_(nest),
+        tiling_(tiling),
+        buffers_(buffers),
+        routines_(routines()),
+        strip_(strip),
+        data_(strip != nullptr ? strip->data() : buffers.data) {}
 
   void run(int64_t tile) {
     const int64_t inner = take_piece(tile, tiling_.inner, tiling_.inner_tile);
     const int64_t middle = take_piece(tile, tiling_.middle, tiling_.middle_tile);
     Place place;
-    for (int l = tiling_.outer.size() - 1; l >= 0; --l) {
+    for (size_t l = tiling_.outer.size(); l-- > 0;) {
       place.advance(tiling_.outer[l], tile % tiling_.outer[l].extent);
       tile /= tiling_.outer[l].extent;
     }
@@ -59,12 +74,17 @@ class TileRunner {
  private:
   void run_blocks(const Place& place, int64_t rows, int64_t points) {
     if (tiling_.same_indices) {
-      for (int64_t at = 0; at < points; at += kBlock) {
-        run_same_indices(place, rows, at, std::min(kBlock, points - at));
+      const int64_t block = tiling_.short_offsets ? kShortBlock : kBlock;
+      for (int64_t at = 0; at < points; at += block) {
+        run_same_indices(place, rows, at, std::min(block, points - at));
       }
       return;
     }
     Place first = place;
+    if (strip_ != nullptr) {
+      strip_->fill(buffers_.data + place.data, points * tiling_.inner.data);
+      first.data = 0;
+    }
     for (int64_t row = 0; row < rows; ++row, first.advance(tiling_.middle, 1)) {
       for (int64_t at = 0; at < points; at += kBlock) {
         run_own_indices(first, at, std::min(kBlock, points - at), points);
@@ -75,29 +95,48 @@ class TileRunner {
   // One block of indices, resolved once, on `rows` steps of the middle loop.
   void run_same_indices(Place place, int64_t rows, int64_t at, int64_t count) {
     place.advance(tiling_.inner, at);
-    resolve(place, count);
+    if (tiling_.short_offsets) {
+      resolve_short(place, count);
+    } else {
+      resolve(place, count);
+    }
     // The first block brings the data in; the others find it in cache.
     const int64_t bytes = at == 0 ? tiling_.next_data_bytes : 0;
     for (int64_t row = 0; row < rows; ++row, place.advance(tiling_.middle, 1)) {
-      move(place, count, {}, {buffers_.data + place.data + tiling_.middle.data, bytes});
+      const Ahead next_data{data_ + place.data + tiling_.middle.data, bytes};
+      if (tiling_.short_offsets) {
+        routines_.gather_short(row_move(place, count, {}, next_data), short_offsets_);
+      } else {
+        move(place, count, {}, next_data);
+      }
     }
   }
 
   // One block of indices of one step of the middle loop. What comes next, the following indices and
   // a share of the next step's data, is asked for meanwhile.
   void run_own_indices(const Place& row, int64_t at, int64_t count, int64_t points) {
+    // Short rows are over before the next one's indices could arrive: those of a later one are
+    // asked for.
     Place next_row = row;
     next_row.advance(tiling_.middle, 1);
+    Place later_row = row;
+    later_row.advance(tiling_.middle, points < kPointsAhead ? kPointsAhead / points : 1);
     const int64_t share = points <= kBlock ? tiling_.next_data_bytes
                                            : tiling_.next_data_bytes / pieces(points, kBlock);
     Place block = row;
     block.advance(tiling_.inner, at);
-    resolve(block, count);
     Place next_block = row;
     next_block.advance(tiling_.inner, at + count);
-    const Place& following = at + count < points ? next_block : next_row;
-    move(block, count, {index_at(following), packed_index_bytes(count)},
-         {buffers_.data + next_row.data + at / kBlock * share, share});
+    const Place& following = at + count < points ? next_block : later_row;
+    const Ahead next_indices{index_at(following), packed_index_bytes(count)};
+    const Ahead next_data{data_ + next_row.data + at / kBlock * share, share};
+    if (tiling_.direct) {
+      routines_.gather_direct(nest_, index_run(block, count),
+                              row_move(block, count, next_indices, next_data));
+    } else {
+      resolve(block, count);
+      move(block, count, next_indices, next_data);
+    }
   }
 
   // Indices that lie side by side can be asked for as one piece.
@@ -111,23 +150,42 @@ class TileRunner {
     return buffers_.indices + place.index * nest_.index_type.bytes();
   }
 
+  IndexRun index_run(const Place& place, int64_t count) const {
+    return {index_at(place), tiling_.inner.index, count, tiling_.inner.data};
+  }
+
+  RowMove row_move(const Place& place, int64_t count, const Ahead& next_indices,
+                   const Ahead& next_data) const {
+    return {.data = data_ + place.data,
+            .offsets = offsets_,
+            .count = count,
+            .output = buffers_.output + place.output,
+            .output_step = tiling_.inner.output,
+            .row_bytes = nest_.row_bytes,
+            .prefetch_rows = tiling_.prefetch_rows,
+            .next_indices = next_indices,
+            .next_data = next_data,
+            .stream = tiling_.stream,
+            .hardware_gather = tiling_.hardware_gather};
+  }
+
   void resolve(const Place& place, int64_t count) {
-    routines_.resolve(nest_, {index_at(place), tiling_.inner.index, count, tiling_.inner.data},
-                      offsets_);
+    routines_.resolve(nest_, index_run(place, count), offsets_);
+  }
+
+  // Half the size: more of them stay in the first-level cache, beside the row they choose from. The
+  // innermost loop does not move data here.
+  void resolve_short(Place place, int64_t count) {
+    for (int64_t at = 0; at < count; at += kBlock, place.advance(tiling_.inner, kBlock)) {
+      const int64_t block = std::min(kBlock, count - at);
+      resolve(place, block);
+      std::transform(offsets_, offsets_ + block, short_offsets_ + at,
+                     [](int64_t offset) { return static_cast<int32_t>(offset); });
+    }
   }
 
   void move(const Place& place, int64_t count, const Ahead& next_indices, const Ahead& next_data) {
-    const RowMove rows{.data = buffers_.data + place.data,
-                       .offsets = offsets_,
-                       .count = count,
-                       .output = buffers_.output + place.output,
-                       .output_step = tiling_.inner.output,
-                       .row_bytes = nest_.row_bytes,
-                       .prefetch_rows = tiling_.prefetch_rows,
-                       .next_indices = next_indices,
-                       .next_data = next_data,
-                       .stream = tiling_.stream,
-                       .hardware_gather = tiling_.hardware_gather};
+    const RowMove rows = row_move(place, count, next_indices, next_data);
     if (nest_.out_of_range == OutOfRange::kFill) {
       move_or_fill(rows);
     } else {
@@ -166,7 +224,10 @@ class TileRunner {
   const Tiling& tiling_;
   const Buffers& buffers_;
   const Routines& routines_;
+  Strip* const strip_;
+  const std::byte* const data_;
   alignas(64) int64_t offsets_[kBlock];
+  alignas(64) int32_t short_offsets_[kShortBlock];
 };
 
 }  // namespace
@@ -181,12 +242,12 @@ int64_t Tiling::tiles() const {
 
 Tiling tile_nest(const Nest& nest) {
   Tiling tiling{};
-  tiling.outer = nest.loops;
+  tiling.outer = {nest.loops.begin(), nest.loops.end()};
   for (Loop* loop : {&tiling.inner, &tiling.middle}) {
     *loop = kOnce;
     if (!tiling.outer.empty()) {
       *loop = tiling.outer.back();
-      tiling.outer.pop_back();
+      tiling.outer = tiling.outer.first(tiling.outer.size() - 1);
     }
   }
   tiling.middle_tile = 1;
@@ -204,10 +265,23 @@ int64_t reach_of_indices(const Nest& nest) {
 
 void run_tiles(const Nest& nest, const Tiling& tiling, const Buffers& buffers, int64_t begin,
                int64_t end) {
-  TileRunner runner(nest, tiling, buffers);
-  for (int64_t tile = begin; tile < end; ++tile) {
-    runner.run(tile);
+  const auto run = [&](const Nest& tile_nest, Strip* strip) {
+    TileRunner runner(tile_nest, tiling, buffers, strip);
+    for (int64_t tile = begin; tile < end; ++tile) {
+      runner.run(tile);
+    }
+    if (tiling.stream) {
+      hwy::FlushStream();  // other threads see streamed lines only after this
+    }
+  };
+  if (!tiling.pack_strips) {
+    run(nest, nullptr);
+    return;
   }
+  Strip strip(nest.coordinates[0], tiling.inner_tile * tiling.inner.data);
+  Nest packed = nest;
+  packed.coordinates[0] = strip.coordinate();
+  run(packed, &strip);
 }
 
 }  // namespace sheaf::cpu

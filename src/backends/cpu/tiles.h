@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "backends/backend.h"
 #include "backends/cpu/routines.h"
@@ -12,13 +13,16 @@
 namespace sheaf::cpu {
 
 struct Tiling {
-  Fixed<Loop> outer;
+  std::span<const Loop> outer;  // the nest's own
   Loop middle, inner;
   int64_t middle_tile, inner_tile;  // extents of one tile
   bool same_indices;                // the middle loop does not move the indices: resolve them once
   int64_t prefetch_rows;            // as in RowMove
   int64_t next_data_bytes;          // read by the middle loop's next step; 0: not worth asking for
   bool stream, hardware_gather;
+  bool short_offsets;  // gather_short in place of move
+  bool direct;         // gather_direct in place of resolve and move
+  bool pack_strips;    // copy a tile's part of data side by side first; as Strip says
 
   int64_t tiles() const;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -128,6 +129,34 @@ TEST_P(EveryTarget, FindsABadIndexAnywhere) {
   }
 }
 
+// The same in both components of a pair, whose extents differ.
+TEST_P(EveryTarget, FindsABadPairAnywhere) {
+  const OnlyTarget only(GetParam());
+  for (const auto negative : {Negative::kFromEnd, Negative::kOutOfRange}) {
+    const int64_t lowest = negative == Negative::kFromEnd ? -5 : 0;
+    for (const int64_t count : {1, 3, 4, 5, 8, 17}) {
+      const Plan plan = plan_gather_nd(TensorSpec(f32, {5, 7}), TensorSpec(i64, {count, 2}),
+                                       {.rule = {negative, OutOfRange::kFail}});
+      const float data[35] = {};
+      for (int64_t at = 0; at < 2 * count; ++at) {
+        const int64_t extent = at % 2 == 0 ? 5 : 7;
+        std::vector<int64_t> indices(static_cast<size_t>(2 * count), lowest);
+        std::vector<float> output(static_cast<size_t>(count), 1.0F);
+        indices[static_cast<size_t>(at)] = extent - 1;
+        EXPECT_NO_THROW(plan.run(data, indices.data(), output.data(), {.kernel = "cpu"}));
+        std::fill(output.begin(), output.end(), 1.0F);
+        const int64_t below = negative == Negative::kFromEnd ? -extent - 1 : -1;
+        for (const int64_t bad : {extent, below, INT64_MAX, INT64_MIN}) {
+          indices[static_cast<size_t>(at)] = bad;
+          EXPECT_THROW(plan.run(data, indices.data(), output.data(), {.kernel = "cpu"}),
+                       IndexError);
+          EXPECT_EQ(output, std::vector<float>(output.size(), 1.0F));
+        }
+      }
+    }
+  }
+}
+
 // The test harness itself: a target that was asked for is the one that runs.
 TEST_P(EveryTarget, IsTheOneThatRuns) {
   const OnlyTarget only(GetParam());
@@ -161,6 +190,73 @@ TEST_P(EveryTarget, GatherInstructionAgreesWithLoads) {
       rows.hardware_gather = true;
       cpu::routines().move(rows);
       EXPECT_EQ(plain, gathered);
+      if (cpu::routines().gather_short != nullptr) {
+        const std::vector<int32_t> short_offsets(offsets.begin(), offsets.end());
+        std::fill(gathered.begin(), gathered.end(), kPoison);
+        cpu::routines().gather_short(rows, short_offsets.data());
+        EXPECT_EQ(plain, gathered);
+      }
+    }
+  }
+}
+
+// One run of `count` points by gather_direct, against resolve and move, with indices far outside:
+// whatever they say, no address leaves data.
+template <class Index>
+void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t misalign) {
+  constexpr int64_t kFirst = 1024;  // room for negative steps
+  const std::vector<std::byte> data = pattern(kFirst + 8 * 256 + 80 * 12);
+  auto indices = random_indices<Index>(count, -150, 150, static_cast<uint64_t>(count));
+  indices[0] = std::numeric_limits<Index>::min();
+  indices.back() = std::numeric_limits<Index>::max();
+  std::vector<int64_t> offsets(static_cast<size_t>(count));
+  const cpu::IndexRun run{reinterpret_cast<const std::byte*>(indices.data()), 1, count, data_step};
+  cpu::routines().resolve(nest, run, offsets.data());
+  const auto bytes = static_cast<size_t>(count * nest.row_bytes);
+  std::vector<std::byte> expected(bytes);
+  cpu::RowMove rows{};
+  rows.data = data.data() + kFirst;
+  rows.offsets = offsets.data();
+  rows.count = count;
+  rows.output = expected.data();
+  rows.output_step = rows.row_bytes = nest.row_bytes;
+  cpu::routines().move(rows);
+  for (const bool stream : {false, true}) {
+    alignas(64) std::byte memory[64 + 80 * 8 + 64];
+    std::fill(std::begin(memory), std::end(memory), kPoison);
+    rows.offsets = nullptr;
+    rows.output = memory + misalign;
+    rows.stream = stream;
+    cpu::routines().gather_direct(nest, run, rows);
+    ASSERT_EQ(std::memcmp(rows.output, expected.data(), bytes), 0) << count << ", " << misalign;
+    ASSERT_TRUE(std::all_of(memory, rows.output, [](std::byte b) { return b == kPoison; }));
+    ASSERT_TRUE(std::all_of(rows.output + bytes, std::end(memory),
+                            [](std::byte b) { return b == kPoison; }));
+  }
+}
+
+TEST_P(EveryTarget, GatherDirectAgreesWithResolveAndMove) {
+  const OnlyTarget only(GetParam());
+  if (cpu::routines().gather_direct == nullptr) {
+    GTEST_SKIP() << "no gather instructions";
+  }
+  Nest nest;
+  nest.out_of_range = OutOfRange::kClamp;
+  for (const int64_t row_bytes : {4, 8}) {
+    nest.row_bytes = row_bytes;
+    for (const auto negative : {Negative::kFromEnd, Negative::kOutOfRange}) {
+      nest.negative = negative;
+      for (const Coordinate c : {Coordinate{100, row_bytes, 0}, Coordinate{100, -3, 0}}) {
+        nest.coordinates = {c};
+        for (const int64_t step : {0, 4, -7}) {
+          for (int64_t count = 1; count < 80; ++count) {
+            nest.index_type = i32;
+            check_direct<int32_t>(nest, count, step, count * 4 % 64);
+            nest.index_type = i64;
+            check_direct<int64_t>(nest, count, step, count * 5 % 64);
+          }
+        }
+      }
     }
   }
 }

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+//
+// Rows of 4 and 8 bytes by gather instructions, whole vectors of them: straight from index values,
+// so that no offset is ever stored, or from 32-bit offsets that serve many times.
+#if defined(SHEAF_CPU_GATHER_DIRECT_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SHEAF_CPU_GATHER_DIRECT_INL
+#undef SHEAF_CPU_GATHER_DIRECT_INL
+#else
+#define SHEAF_CPU_GATHER_DIRECT_INL
+#endif
+
+#include <hwy/cache_control.h>
+
+#include <type_traits>
+
+#include "backends/cpu/move-inl.h"
+#include "backends/cpu/routines.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sheaf::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+
+// Indices of one coordinate as clamp resolves them, half a vector of 4-byte rows or a whole one of
+// 8-byte rows at a time; all offsets are within 2^31. What does not change is held in registers.
+template <class Index, class D64>
+class ClampedRun {
+ public:
+  HWY_INLINE ClampedRun(D64 d64, const Nest& nest, const IndexRun& run)
+      : indices_(reinterpret_cast<const Index*>(run.indices) + nest.coordinates[0].offset),
+        data_step_(run.data_step),
+        from_end_(hn::Set(d64, nest.negative == Negative::kFromEnd ? extent(nest) : 0)),
+        last_(hn::Set(d64, extent(nest) - 1)),
+        stride_(hn::Set(D32(), static_cast<int32_t>(nest.coordinates[0].stride))),
+        lane_steps_(hn::MulEven(hn::BitCast(D32(), hn::Iota(d64, 0)),
+                                hn::Set(D32(), static_cast<int32_t>(run.data_step)))) {}
+
+  // Offsets of one vector of rows, the points from i on.
+  template <class D>
+  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets(D d, int64_t i) const {
+    return by_halves(d, i, [this](int64_t from) HWY_ATTR { return wide_offsets(from); });
+  }
+
+  // The same as far as points [i, end) go; the lanes left over get 0, which is always inside data.
+  template <class D>
+  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets_until(D d, int64_t i, int64_t end) const {
+    return by_halves(d, i,
+                     [this, end](int64_t from) HWY_ATTR { return wide_offsets_until(from, end); });
+  }
+
+ private:
+  using D32 = hn::Repartition<int32_t, D64>;
+  using NarrowD = hn::Rebind<int32_t, D64>;
+  static int64_t extent(const Nest& nest) { return nest.coordinates[0].extent; }
+
+  // 64-bit offsets as they are, or the low halves of two vectors of them.
+  template <class D, class Wide>
+  static HWY_INLINE hn::Vec<hn::RebindToSigned<D>> by_halves(D, int64_t i, Wide wide) {
+    const hn::RebindToSigned<D> di;
+    if constexpr (sizeof(hn::TFromD<D>) == 8) {
+      return wide(i);
+    } else {
+      const auto low = hn::BitCast(di, wide(i));
+      const auto high = hn::BitCast(di, wide(i + static_cast<int64_t>(hn::Lanes(di)) / 2));
+      return hn::ConcatEven(di, high, low);
+    }
+  }
+
+  HWY_INLINE hn::Vec<D64> wide_offsets(int64_t i) const {
+    if constexpr (sizeof(Index) == 8) {
+      return resolve(i, hn::LoadU(D64(), indices_ + i));
+    } else {
+      return resolve(i, hn::PromoteTo(D64(), hn::LoadU(NarrowD(), indices_ + i)));
+    }
+  }
+
+  HWY_INLINE hn::Vec<D64> wide_offsets_until(int64_t i, int64_t end) const {
+    const auto count = static_cast<size_t>(end > i ? end - i : 0);
+    const auto valid = hn::FirstN(D64(), count);
+    if constexpr (sizeof(Index) == 8) {
+      return hn::IfThenElseZero(valid, resolve(i, hn::MaskedLoad(valid, D64(), indices_ + i)));
+    } else {
+      const auto narrow = hn::MaskedLoad(hn::FirstN(NarrowD(), count), NarrowD(), indices_ + i);
+      return hn::IfThenElseZero(valid, resolve(i, hn::PromoteTo(D64(), narrow)));
+    }
+  }
+
+  HWY_INLINE hn::Vec<D64> resolve(int64_t i, hn::Vec<D64> at) const {
+    at = hn::Add(at, hn::And(hn::BroadcastSignBit(at), from_end_));
+    at = hn::Min(hn::Max(at, hn::Zero(D64())), last_);
+    const auto moved = hn::Add(lane_steps_, hn::Set(D64(), i * data_step_));
+    return hn::Add(hn::MulEven(hn::BitCast(D32(), at), stride_), moved);
+  }
+
+  const Index* indices_;
+  int64_t data_step_;
+  hn::Vec<D64> from_end_, last_;
+  hn::Vec<D32> stride_;
+  hn::Vec<D64> lane_steps_;
+};
+
+// Offsets that lie ready in 32 bits.
+class ShortOffsets {
+ public:
+  explicit ShortOffsets(const int32_t* offsets) : offsets_(offsets) {}
+
+  template <class D>
+  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets(D, int64_t i) const {
+    const hn::RebindToSigned<D> di;
+    return widened(di, hn::LoadU(hn::Rebind<int32_t, D>(), offsets_ + i));
+  }
+  template <class D>
+  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets_until(D, int64_t i, int64_t end) const {
+    const hn::RebindToSigned<D> di;
+    const hn::Rebind<int32_t, D> d32;
+    const auto valid = hn::FirstN(d32, static_cast<size_t>(end - i));
+    return widened(di, hn::MaskedLoad(valid, d32, offsets_ + i));
+  }
+
+ private:
+  template <class DI, class V>
+  static HWY_INLINE hn::Vec<DI> widened(DI di, V offsets) {
+    if constexpr (sizeof(hn::TFromD<DI>) == 8) {
+      return hn::PromoteTo(di, offsets);
+    } else {
+      return offsets;
+    }
+  }
+
+  const int32_t* offsets_;
+};
+
+template <class T, class Source>
+HWY_INLINE void gather_rows(const RowMove& rows, const Source source) {
+  const hn::ScalableTag<T> d;
+  const auto n = static_cast<int64_t>(hn::Lanes(d));
+  const T* HWY_RESTRICT data = reinterpret_cast<const T*>(rows.data);
+  T* HWY_RESTRICT output = reinterpret_cast<T*>(rows.output);
+  const bool stream = rows.stream;
+  in_runs(rows, [=](int64_t i, int64_t end) HWY_ATTR {
+    if (stream && reinterpret_cast<uintptr_t>(output + i) % kLine == 0) {
+      for (; i + n <= end; i += n) {
+        hn::Stream(hn::GatherOffset(d, data, source.offsets(d, i)), d, output + i);
+      }
+    }
+    for (; i + n <= end; i += n) {
+      hn::StoreU(hn::GatherOffset(d, data, source.offsets(d, i)), d, output + i);
+    }
+    if (i < end) {
+      hn::BlendedStore(hn::GatherOffset(d, data, source.offsets_until(d, i, end)),
+                       hn::FirstN(d, static_cast<size_t>(end - i)), d, output + i);
+    }
+  });
+}
+
+template <class Index>
+void gather_indices(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+  const hn::ScalableTag<int64_t> d64;
+  const ClampedRun<Index, decltype(d64)> source(d64, nest, run);
+  if (rows.row_bytes == 4) {
+    gather_rows<uint32_t>(rows, source);
+  } else {
+    gather_rows<uint64_t>(rows, source);
+  }
+}
+
+void gather_direct(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+  if (nest.index_type == i32) {
+    gather_indices<int32_t>(nest, run, rows);
+  } else {
+    gather_indices<int64_t>(nest, run, rows);
+  }
+}
+
+void gather_short(const RowMove& rows, const int32_t* offsets) {
+  if (rows.row_bytes == 4) {
+    gather_rows<uint32_t>(rows, ShortOffsets(offsets));
+  } else {
+    gather_rows<uint64_t>(rows, ShortOffsets(offsets));
+  }
+}
+
+#else
+
+inline constexpr void (*gather_short)(const RowMove&, const int32_t*) = nullptr;
+inline constexpr void (*gather_direct)(const Nest&, const IndexRun&, const RowMove&) = nullptr;
+
+#endif
+
+}  // namespace sheaf::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

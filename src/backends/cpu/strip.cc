@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "backends/cpu/strip.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace sheaf::cpu {
+namespace {
+
+constexpr int64_t kLine = 64;
+// Entries asked for ahead of their turn: they are too far apart for the hardware to see them
+// coming.
+constexpr int64_t kEntriesAhead = 16;
+
+}  // namespace
+
+Strip::Strip(const Coordinate& coordinate, int64_t bytes)
+    : original_(coordinate),
+      entry_bytes_(bytes),
+      memory_(static_cast<std::byte*>(::operator new (static_cast<size_t>(coordinate.extent* bytes),
+                                                      std::align_val_t{kLine}))) {}
+
+void Strip::fill(const std::byte* first, int64_t bytes) {
+  std::byte* to = memory_.get();
+  for (int64_t entry = 0; entry < original_.extent; ++entry, to += entry_bytes_) {
+    const std::byte* from = first + entry * original_.stride;
+    if (entry + kEntriesAhead < original_.extent) {
+      const std::byte* ahead = from + kEntriesAhead * original_.stride;
+      for (int64_t at = 0; at < bytes; at += kLine) {
+        __builtin_prefetch(ahead + at);
+      }
+      __builtin_prefetch(ahead + bytes - 1);
+    }
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+  }
+}
+
+void Strip::Free::operator()(std::byte* memory) const {
+  ::operator delete (memory, std::align_val_t{kLine});
+}
+
+}  // namespace sheaf::cpu
