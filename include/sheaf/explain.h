@@ -27,16 +27,17 @@ std::string kernel_name(const Plan& plan, const RunOptions& = {});
 // The backends of this build, fastest first ("reference" is always the last).
 std::vector<std::string> backend_names();
 
-// Where each output element comes from. Positions are row-major element numbers of the tensors'
-// sizes, whatever their strides.
+// Where each output element of a gather comes from, or each update of a scatter goes to. Positions
+// are row-major element numbers of the tensors' sizes, whatever their strides.
 struct ElementSource {
-  int64_t data;   // element of data, or kFilled
+  int64_t data;   // element of data, or kFilled; of a scatter: of the output, or kSkipped
   int64_t index;  // element of indices that holds the first component of its tuple, or kNoIndex
 };
 inline constexpr int64_t kFilled = -1;
+inline constexpr int64_t kSkipped = -1;
 inline constexpr int64_t kNoIndex = -1;  // zero-length tuples
 
-// One entry an output element. Throws IndexError as a run would.
+// One entry an output element, or an update, in row-major order. Throws IndexError as a run would.
 std::vector<ElementSource> element_map(const Plan& plan, const ConstTensor& indices);
 
 }  // namespace sheaf

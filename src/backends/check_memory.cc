@@ -31,6 +31,15 @@ void refuse_overlap(const Plan& plan, const char* tensor, const ConstTensor& inp
   }
 }
 
+// Whether two tensors of equal type and sizes have their elements in the same places.
+bool same_places(const ConstTensor& a, const ConstTensor& b) {
+  bool same = a.data == b.data;
+  for (int d = 0; d < a.spec.rank(); ++d) {
+    same = same && used_stride(a.spec, d) == used_stride(b.spec, d);
+  }
+  return same;
+}
+
 void refuse_other_call(const Plan& plan, bool scatter) {
   if (plan.is_scatter() != scatter) {
     refuse(
@@ -65,10 +74,9 @@ void Plan::check_scatter_memory(const void* data_memory, const void* indices_mem
   check_pointer(*this, "output", output_memory, output_range_);
   refuse_overlap(*this, "indices", {indices_memory, indices()}, {output_memory, output()});
   refuse_overlap(*this, "updates", {updates_memory, updates()}, {output_memory, output()});
-  const bool in_place = data_memory == output_memory && data() == output();
   if (!request_->onto_zeros) {
     check_pointer(*this, "data", data_memory, data_range_);
-    if (!in_place) {
+    if (!same_places({data_memory, data()}, {output_memory, output()})) {
       refuse_overlap(*this, "data", {data_memory, data()}, {output_memory, output()});
     }
   }

@@ -30,19 +30,28 @@ struct Walk {
   const Nest& flat;  // element numbers
   const std::byte* indices;
   std::vector<ElementSource>& map;
+  Dims& windows;  // for each coordinate: how far the loop over its window has come
 };
+
+// The entry that coordinate `c` names, or kOutside.
+template <class Index>
+int64_t entry(const Walk& walk, int c, int64_t real_index) {
+  const int64_t extent = walk.flat.coordinates[c].extent;
+  const auto value = load_index<Index>(walk.indices, real_index + walk.real.coordinates[c].offset);
+  if (walk.windows[c] != 0) {
+    return in_range_or_outside(value, walk.windows[c], extent, walk.flat.negative);
+  }
+  return resolve(value, extent, walk.flat.negative, walk.flat.out_of_range);
+}
 
 template <class Index>
 ElementSource source_at(const Walk& walk, int64_t real_index, int64_t flat_index, int64_t data) {
   for (int c = 0; c < walk.flat.coordinates.size(); ++c) {
-    const Coordinate& flat = walk.flat.coordinates[c];
-    const auto value =
-        load_index<Index>(walk.indices, real_index + walk.real.coordinates[c].offset);
-    const int64_t at = resolve(value, flat.extent, walk.flat.negative, walk.flat.out_of_range);
+    const int64_t at = entry<Index>(walk, c, real_index);
     if (at == kOutside) {
       return {kFilled, flat_index};
     }
-    data += at * flat.stride;
+    data += at * walk.flat.coordinates[c].stride;
   }
   return {data, walk.flat.coordinates.empty() ? kNoIndex : flat_index};
 }
@@ -56,6 +65,9 @@ void visit(const Walk& walk, int loop, int64_t real_index, int64_t flat_index, i
   const Loop& real = walk.real.loops[loop];
   const Loop& flat = walk.flat.loops[loop];
   for (int64_t p = 0; p < flat.extent; ++p) {
+    if (flat.window != 0) {
+      walk.windows[static_cast<int>(flat.window) - 1] = p;
+    }
     visit<Index>(walk, loop + 1, real_index + p * real.index, flat_index + p * flat.index,
                  data + p * flat.data);
   }
@@ -67,10 +79,12 @@ std::vector<ElementSource> room_for_all(const Request& r) {
   try {
     map.reserve(static_cast<size_t>(count));
   } catch (const std::exception&) {  // bad_alloc or length_error
-    throw Error(ErrorCode::kOutOfMemory,
-                four_lines(r, "out of memory",
-                           cat("the map of ", count, " output elements does not fit into memory"),
-                           "a smaller problem of the same kind"));
+    throw Error(
+        ErrorCode::kOutOfMemory,
+        four_lines(r, "out of memory",
+                   cat("the map of ", count, is_scatter(r.op) ? " updates" : " output elements",
+                       " does not fit into memory"),
+                   "a smaller problem of the same kind"));
   }
   return map;
 }
@@ -94,9 +108,10 @@ std::vector<ElementSource> element_map(const Plan& plan, const ConstTensor& indi
   }
   const Nest real = lower(r);
   const Nest flat = lower(packed(r));
+  Dims windows(flat.coordinates.size(), 0);
   with_index_type(r.indices.dtype, [&](auto zero) {
-    visit<decltype(zero)>({real, flat, static_cast<const std::byte*>(indices.data), map}, 0, 0, 0,
-                          0);
+    visit<decltype(zero)>({real, flat, static_cast<const std::byte*>(indices.data), map, windows},
+                          0, 0, 0, 0);
   });
   return map;
 }

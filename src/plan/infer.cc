@@ -133,7 +133,8 @@ Dims gather_elements_sizes(Request& r) {
     refuse(r, "ranks differ",
            cat("indices has ", counted(r.indices.rank(), "dimension", "dimensions"),
                ", but data has ", r.data.rank()),
-           "indices of the same rank as data; to take whole slices use gather");
+           is_scatter(r.op) ? "indices of the same rank as data; to write whole slices use scatter"
+                            : "indices of the same rank as data; to take whole slices use gather");
   }
   Dims sizes = r.indices.sizes;
   for (int d = 0; d < r.data.rank(); ++d) {
@@ -148,8 +149,9 @@ Dims gather_elements_sizes(Request& r) {
       refuse(r, "shapes do not fit",
              cat("dimension ", d, " of indices has ", in_indices, " entries, but data has ",
                  in_data, " there"),
-             r.broadcast ? "equal sizes, or size 1 in one of the two, off the axis"
-                         : "indices no larger than data off the axis, or broadcast = true");
+             r.broadcast        ? "equal sizes, or size 1 in one of the two, off the axis"
+             : is_scatter(r.op) ? "indices no larger than data off the axis"
+                                : "indices no larger than data off the axis, or broadcast = true");
     }
     if (r.broadcast) {
       sizes[d] = in_indices == 1 ? in_data : in_indices;
@@ -212,7 +214,7 @@ TensorSpec contiguous_output(const Request& r, const Dims& sizes) {
   refuse(r, "output too large",
          cat("the output would be ", r.data.dtype.name(), bracketed(sizes),
              ": more than 2^63 - 1 bytes"),
-         "fewer indices a call");
+         is_scatter(r.op) ? "smaller data" : "fewer indices a call");
 }
 
 }  // namespace

@@ -66,11 +66,15 @@ void check_length(const Request& r, const char* name, int64_t length, int64_t ex
   }
 }
 
+// A window has to fit into data. Along an inserted dimension it is 1 wide: where an index says
+// where it goes, the index rule decides; without one it has to be there for each update.
 void check_windows(const Request& r) {
+  const bool has_updates = element_count(r.updates.sizes) > 0;
   for (int d = 0; d < r.data.rank(); ++d) {
-    const bool in_updates =
-        !contains(r.xla->collapsed_slice_dims, d) && !contains(r.xla->operand_batching_dims, d);
-    if (in_updates && r.xla->slice_sizes[d] > r.data.sizes[d]) {
+    const bool inserted = contains(r.xla->collapsed_slice_dims, d);
+    const bool fits_anyway = contains(r.xla->operand_batching_dims, d) ||
+                             (inserted && (contains(r.xla->start_index_map, d) || !has_updates));
+    if (!fits_anyway && r.xla->slice_sizes[d] > r.data.sizes[d]) {
       refuse(r, "window larger than data",
              cat("updates have windows of ", r.xla->slice_sizes[d], " on axis ", d,
                  " of data, which has ", counted(r.data.sizes[d], "entry", "entries")),

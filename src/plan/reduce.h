@@ -123,7 +123,9 @@ T reduced(T cell, T update) {
     constexpr FloatFormat kFormat = SmallFloat<T>::kFormat;
     const double sum = reduced_float<kReduction>(from_float_bits(kFormat, cell.bits),
                                                  from_float_bits(kFormat, update.bits));
-    return {static_cast<decltype(T::bits)>(to_float_bits(kFormat, sum))};
+    const auto bits = static_cast<decltype(T::bits)>(to_float_bits(kFormat, sum));
+    // Below the smallest number of a format without infinities is a NaN with a sign.
+    return {!kFormat.ieee && bits == 0xFF ? static_cast<decltype(T::bits)>(0x7F) : bits};
   } else if constexpr (std::is_floating_point_v<T>) {
     return reduced_float<kReduction>(cell, update);
   } else {

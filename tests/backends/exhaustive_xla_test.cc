@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every small general gather: data and start indices of ranks 0 to 2 with extents 0 to 2; every
-// index_vector_dim; every start_index_map; every choice of collapsed, batching and offset
+// Every small general gather and scatter: data and start indices of ranks 0 to 2 with extents 0 to
+// 2; every index_vector_dim; every start_index_map; every choice of collapsed, batching and offset
 // dimensions, sound or not; slices of every size from 0 to the extent. Rules and index values as in
 // exhaustive_test.cc, all values for single indices, 9 fillings for more. Of the calls to be
 // refused, which are most, one in five is made; tests/plan/infer_xla_test.cc has each reason for a
@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <type_traits>
 #include <vector>
 
+#include "helpers/scatter_world.h"
 #include "helpers/small_world.h"
 
 namespace {
@@ -43,6 +45,8 @@ std::vector<Shape> ascending(int64_t length, int64_t limit) {
   return all;
 }
 
+// World is SmallWorld or ScatterWorld.
+template <class World>
 class XlaWorld {
  public:
   void run(int64_t data_rank, int64_t indices_rank) {
@@ -55,7 +59,7 @@ class XlaWorld {
       }
     }
   }
-  const SmallWorld& world() const { return world_; }
+  const World& world() const { return world_; }
 
  private:
   void with_start_indices(Problem p) {
@@ -91,23 +95,48 @@ class XlaWorld {
     }
   }
 
+  // A scatter's slices are those of its updates: they show everything but hidden dimensions.
+  static bool has_slices(const Problem& p) {
+    for (const Shape* hidden : {&p.collapsed_slice_dims, &p.operand_batching_dims}) {
+      for (const int64_t d : *hidden) {
+        if (p.slice_sizes[static_cast<size_t>(d)] != 1) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  void check(Problem p) {
+    if constexpr (std::is_same_v<World, ScatterWorld>) {
+      if (has_slices(p)) {
+        p.skip_whole_window = ++checked_ % 2 == 0;
+        world_.check(p);
+      }
+    } else {
+      world_.check(p);
+    }
+  }
+
   void with_slices(Problem p) {
+    p.scatters = std::is_same_v<World, ScatterWorld>;
     for (const Shape& slices : lists(rank(p.data), 3)) {
       p.slice_sizes = slices;
       Shape shape;
       const bool sound = oracle::output_shape(p, shape);
       if (!world_.gave_up() && (sound || ++unsound_ % 5 == 0)) {
-        world_.check(p);
+        check(p);
       }
     }
   }
 
-  SmallWorld world_{1, true};
-  int64_t unsound_ = 0;
+  World world_{1, true};
+  int64_t unsound_ = 0, checked_ = 0;
 };
 
+template <class World = SmallWorld>
 void check_world(int64_t data_rank, int64_t indices_rank) {
-  XlaWorld xla;
+  XlaWorld<World> xla;
   xla.run(data_rank, indices_rank);
   EXPECT_GT(xla.world().answered(), 0);
 }
@@ -124,5 +153,18 @@ TEST(ExhaustiveXlaGather, DataRank1) {
 TEST(ExhaustiveXlaGather, DataRank2IndicesRank0) { check_world(2, 0); }
 TEST(ExhaustiveXlaGather, DataRank2IndicesRank1) { check_world(2, 1); }
 TEST(ExhaustiveXlaGather, DataRank2IndicesRank2) { check_world(2, 2); }
+
+TEST(ExhaustiveXlaScatter, DataRank0) {
+  check_world<ScatterWorld>(0, 1);
+  check_world<ScatterWorld>(0, 2);
+}
+TEST(ExhaustiveXlaScatter, DataRank1) {
+  check_world<ScatterWorld>(1, 0);
+  check_world<ScatterWorld>(1, 1);
+  check_world<ScatterWorld>(1, 2);
+}
+TEST(ExhaustiveXlaScatter, DataRank2IndicesRank0) { check_world<ScatterWorld>(2, 0); }
+TEST(ExhaustiveXlaScatter, DataRank2IndicesRank1) { check_world<ScatterWorld>(2, 1); }
+TEST(ExhaustiveXlaScatter, DataRank2IndicesRank2) { check_world<ScatterWorld>(2, 2); }
 
 }  // namespace

@@ -6,8 +6,6 @@
 //
 // SHEAF_TEST_CASES sets how many, SHEAF_TEST_SEED runs a single one.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +17,7 @@
 #include <vector>
 
 #include "helpers/guarded.h"
+#include "helpers/guarded_tensor.h"
 #include "helpers/problem_plan.h"
 #include "helpers/random_problem.h"
 
@@ -31,16 +30,6 @@ using sheaf::OutOfRange;
 
 constexpr size_t kArenaBytes = size_t{8} << 20;
 
-// What runs right now, for a crash to tell.
-char running[4096] = "";
-struct sigaction before;
-
-void tell(int signal) {
-  if (write(STDERR_FILENO, running, std::strlen(running)) >= 0) {
-    sigaction(signal, &before, nullptr);  // the access happens again, now without us
-  }
-}
-
 // The three pieces of memory are kept from case to case: mapping them is slow.
 struct Arenas {
   GuardedMemory data{kArenaBytes}, indices{kArenaBytes}, output{kArenaBytes};
@@ -52,51 +41,13 @@ struct Arenas {
       byte = static_cast<std::byte>(rng.next());
     }
     data.set_writable(false);
-    struct sigaction action = {};
-    action.sa_handler = tell;
-    sigaction(SIGSEGV, &action, &before);
+    tell_on_crash();
   }
 };
 
 Arenas& arenas() {
   static Arenas all;
   return all;
-}
-
-// A tensor in its arena. `first` is its element [0, 0, ...].
-struct Placed {
-  sheaf::TensorSpec spec;
-  std::span<std::byte> memory;  // from the first to the last byte of any element
-  std::byte* first = nullptr;
-};
-
-// Puts the tensor at a random end of the arena, sometimes with a misaligned pointer.
-bool place(Rng& rng, const GuardedMemory& arena, const sheaf::TensorSpec& spec, Placed& placed) {
-  int64_t low = 0;
-  int64_t high = 0;
-  if (oracle::element_count(as_vector(spec.sizes)) > 0) {
-    for (int d = 0; d < spec.rank(); ++d) {
-      if (spec.sizes[d] > 1) {
-        (spec.strides[d] < 0 ? low : high) += (spec.sizes[d] - 1) * spec.strides[d];
-      }
-    }
-    high += 1;
-  }
-  const auto bytes = static_cast<size_t>((high - low) * spec.dtype.bytes());
-  const auto slack = static_cast<size_t>(rng.pick<int64_t>({0, 0, 0, 1, 3}));
-  if (bytes + slack > kArenaBytes) {
-    return false;
-  }
-  const Flush flush = rng.one_in(2) ? Flush::kFront : Flush::kBack;
-  const auto part = arena.part(bytes + slack, flush);
-  placed = {spec, flush == Flush::kFront ? part.subspan(slack) : part.first(bytes), nullptr};
-  placed.first = placed.memory.data() - low * spec.dtype.bytes();
-  return true;
-}
-
-std::byte* element(const Placed& placed, int64_t number) {
-  const auto point = oracle::point_of(number, as_vector(placed.spec.sizes));
-  return placed.first + offset_of(point, placed.spec.strides) * placed.spec.dtype.bytes();
 }
 
 // The number 1 as an element of each type, by hand; opaque elements are filled with 0.
@@ -156,22 +107,13 @@ class Case {
     arenas().indices.set_writable(true);
     const auto& values = random_.problem.values;
     for (size_t i = 0; i < values.size(); ++i) {
-      write_index(random_.index_type, values[i], element(indices_, static_cast<int64_t>(i)));
+      write_index(random_.index_type, values[i], indices_.element(static_cast<int64_t>(i)));
     }
     arenas().indices.set_writable(false);
   }
 
-  // A margin around the output is looked at as well, as far as the arena goes.
-  std::span<std::byte> watched() const {
-    const auto all = arenas().output.all();
-    const size_t from = static_cast<size_t>(output_.memory.data() - all.data());
-    const size_t begin = from - std::min<size_t>(from, 128);
-    const size_t end = std::min(all.size(), from + output_.memory.size() + 128);
-    return all.subspan(begin, end - begin);
-  }
-
   void write_expectation() {
-    const auto memory = watched();
+    const auto memory = output_.watched(arenas().output);
     for (std::byte& byte : memory) {
       byte = static_cast<std::byte>(rng_.next());
     }
@@ -180,9 +122,9 @@ class Case {
     const auto bytes = static_cast<size_t>(random_.type.bytes());
     for (size_t i = 0; i < answer_.source.size(); ++i) {
       const int64_t source = answer_.source[i];
-      std::memcpy(element(output_, static_cast<int64_t>(i)),
+      std::memcpy(output_.element(static_cast<int64_t>(i)),
                   source == oracle::kFilled ? reinterpret_cast<const std::byte*>(fill.data())
-                                            : element(data_, source),
+                                            : data_.element(source),
                   bytes);
     }
     arenas().expected.assign(memory.begin(), memory.end());
@@ -191,7 +133,7 @@ class Case {
   void run_all_kernels(const sheaf::Plan& plan) {
     EXPECT_NE(answer_.verdict, Verdict::kBadShape) << running;
     for (const std::string& kernel : accepting_kernels(plan)) {
-      const auto memory = watched();
+      const auto memory = output_.watched(arenas().output);
       std::copy(arenas().before_run.begin(), arenas().before_run.end(), memory.begin());
       Verdict verdict = Verdict::kAnswered;
       try {
@@ -214,11 +156,6 @@ class Case {
   Answer answer_;
   Placed data_, indices_, output_;
 };
-
-uint64_t from_environment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // Runs the share of one of `kShares` tests: ctest spreads them over the cores. Large problems are
 // `one_in` times fewer.

@@ -33,6 +33,12 @@ std::optional<int64_t> place_of(Wide value, Wide count, const Problem& p) {
   return std::nullopt;
 }
 
+// XLA's scatter under kSkip: each element of a window is inside or outside by itself.
+bool by_elements(const Problem& p) {
+  return p.scatters && p.op == Op::kXlaGather && p.out_of_range == OutOfRange::kSkip &&
+         !p.skip_whole_window;
+}
+
 // One coordinate of data that is not known until an index has been read.
 struct Pick {
   size_t axis;
@@ -158,7 +164,7 @@ void check_indices(const Problem& p, Answer& answer) {
   for (int64_t i = 0; i < element_count(p.indices); ++i) {
     const Point point = point_of(i, p.indices);
     const Wide count = places(p, axis_of_index(p, point));
-    empty_axis = empty_axis || count == 0;
+    empty_axis = empty_axis || (count == 0 && p.out_of_range != OutOfRange::kSkip);
     if (!place_of(p.values[static_cast<size_t>(i)], count, strict)) {
       if (answer.bad_count++ == 0) {
         answer.first_bad = point;
@@ -178,6 +184,16 @@ int64_t element_source(const Problem& p, const Point& out) {
   Source source = source_of(p, out);
   for (const Pick& pick : source.picks) {
     const Wide value = p.values[static_cast<size_t>(number_of(pick.index, p.indices))];
+    if (by_elements(p)) {
+      const Wide extent = p.data[pick.axis];
+      const Wide start = p.negative == Negative::kFromEnd && value < 0 ? value + extent : value;
+      const Wide at = start + source.data[pick.axis];
+      if (at < 0 || at >= extent) {
+        return kFilled;
+      }
+      source.data[pick.axis] = static_cast<int64_t>(at);
+      continue;
+    }
     const auto place = place_of(value, places(p, pick.axis), p);
     if (!place) {
       return kFilled;
@@ -218,7 +234,8 @@ int64_t from_front(int64_t axis, size_t rank) {
 }
 
 Wide places(const Problem& p, size_t axis) {
-  return p.op == Op::kXlaGather ? Wide{p.data[axis]} - p.slice_sizes[axis] + 1 : p.data[axis];
+  return p.op == Op::kXlaGather && !by_elements(p) ? Wide{p.data[axis]} - p.slice_sizes[axis] + 1
+                                                   : Wide{p.data[axis]};
 }
 
 int64_t element_count(const Shape& shape) {
@@ -249,15 +266,16 @@ Point point_of(int64_t number, const Shape& shape) {
 std::string Problem::str() const {
   constexpr const char* kOps[] = {"gather", "gather_elements", "gather_nd", "xla_gather"};
   std::ostringstream out;
-  out << kOps[static_cast<int>(op)] << " data " << text(data) << " indices " << text(indices)
-      << " axis " << axis << " batch_dims " << batch_dims << " broadcast " << broadcast
-      << " negative " << to_string(negative) << " out_of_range " << to_string(out_of_range);
+  out << (scatters ? "the scatter of " : "") << kOps[static_cast<int>(op)] << " data " << text(data)
+      << " indices " << text(indices) << " axis " << axis << " batch_dims " << batch_dims
+      << " broadcast " << broadcast << " negative " << to_string(negative) << " out_of_range "
+      << to_string(out_of_range);
   if (op == Op::kXlaGather) {
     out << " offset_dims " << text(offset_dims) << " collapsed_slice_dims "
         << text(collapsed_slice_dims) << " operand_batching_dims " << text(operand_batching_dims)
         << " start_indices_batching_dims " << text(start_indices_batching_dims)
         << " start_index_map " << text(start_index_map) << " index_vector_dim " << index_vector_dim
-        << " slice_sizes " << text(slice_sizes);
+        << " slice_sizes " << text(slice_sizes) << " skip_whole_window " << skip_whole_window;
   }
   out << " values";
   for (size_t i = 0; i < values.size() && i < 64; ++i) {

@@ -2,7 +2,8 @@
 //
 // What the gathers are, a second time: straight from the operators' definitions, output coordinate
 // by output coordinate, with whole numbers that cannot overflow. It shares no code with src/, so
-// that a mistake there cannot hide here.
+// that a mistake there cannot hide here. A scatter is the gather of the same kind with `scatters`
+// set: its updates stand where the output does. What is done to them is in scatter_oracle.h.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,8 @@ struct Problem {
   int64_t index_vector_dim = 0;
   sheaf::Negative negative = sheaf::Negative::kFromEnd;
   sheaf::OutOfRange out_of_range = sheaf::OutOfRange::kFail;
+  bool scatters = false;
+  bool skip_whole_window = false;  // of XLA's scatter; its slice_sizes are those of the updates
 
   std::string str() const;
 };
@@ -45,22 +48,23 @@ inline constexpr int64_t kFilled = -1;
 
 struct Answer {
   Verdict verdict = Verdict::kBadShape;
-  Shape shape;                  // of the output
-  std::vector<int64_t> source;  // for each output element the element of data, or kFilled
+  Shape shape;                  // of the output, or of the updates
+  std::vector<int64_t> source;  // for each element of that the element of data, or kFilled
   Point first_bad;              // kBadIndex: where in indices, and how many there are
   int64_t bad_count = 0;
 };
 
 Answer answer(const Problem& problem);
 
-// The shape of the output; false if the call is refused. In oracle_shape.cc.
+// The shape of the output, or of the updates; false if the call is refused. In oracle_shape.cc.
 bool output_shape(const Problem& problem, Shape& shape);
 
 // axis and batch_dims with negative values counted from the end. Only for calls not refused.
 int64_t from_front(int64_t axis, size_t rank);
 
 // In how many places along `axis` of data an index can put a slice: its entries, or fewer where the
-// slice is a window of several.
+// slice is a window of several. Where the entries of a window are looked at one by one, all of
+// them.
 Wide places(const Problem& problem, size_t axis);
 
 int64_t element_count(const Shape& shape);

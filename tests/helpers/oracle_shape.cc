@@ -119,13 +119,16 @@ bool xla_slices_fit(const Problem& p) {
       return false;
     }
   }
-  for (const int64_t d : joined(p.collapsed_slice_dims, p.operand_batching_dims)) {
+  const Shape hidden = joined(p.collapsed_slice_dims, p.operand_batching_dims);
+  for (const int64_t d : hidden) {
     if (p.slice_sizes[static_cast<size_t>(d)] > 1) {  // C9, C12
       return false;
     }
   }
   for (size_t d = 0; d < p.data.size(); ++d) {
-    if (!in(p.slice_sizes[d], 0, p.data[d] + 1)) {  // C21
+    // A scatter has windows only where they show: a hidden dimension may be empty.
+    const bool shows = std::count(hidden.begin(), hidden.end(), static_cast<int64_t>(d)) == 0;
+    if ((!p.scatters || shows) && !in(p.slice_sizes[d], 0, p.data[d] + 1)) {  // C21
       return false;
     }
   }
@@ -155,7 +158,17 @@ bool xla_shape(const Problem& p, Shape& shape) {
   }
   // StableHLO leaves open what an output element is that comes from a slice without elements: Sheaf
   // refuses to make one.
-  return element_count(p.slice_sizes) > 0 || element_count(shape) == 0;
+  if (!p.scatters) {
+    return element_count(p.slice_sizes) > 0 || element_count(shape) == 0;
+  }
+  // Nor can an update go to a hidden dimension without entries that no index speaks of.
+  for (const int64_t d : p.collapsed_slice_dims) {
+    const bool indexed = std::count(p.start_index_map.begin(), p.start_index_map.end(), d) > 0;
+    if (!indexed && p.data[static_cast<size_t>(d)] == 0 && element_count(shape) > 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace

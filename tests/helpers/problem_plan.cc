@@ -59,6 +59,40 @@ sheaf::Plan plan_of(const Problem& p, const Tensors& t) {
   throw std::logic_error("unknown operator");
 }
 
+sheaf::Plan scatter_plan_of(const Problem& p, const ScatterTensors& t,
+                            const oracle::Joining& joining) {
+  const auto plan = [&](auto make, auto options) {
+    options.rule = {p.negative, p.out_of_range, {}};
+    options.reduction = joining.reduction;
+    options.include_self = joining.include_self;
+    options.onto_zeros = joining.onto_zeros;
+    return t.output == nullptr ? make(t.data, t.indices, t.updates, options)
+                               : make(t.data, t.indices, t.updates, *t.output, options);
+  };
+  switch (p.op) {
+    case Op::kGather:
+      return plan([](const auto&... a) { return sheaf::plan_scatter(a...); },
+                  sheaf::ScatterOptions{.axis = p.axis, .batch_dims = p.batch_dims});
+    case Op::kGatherElements:
+      return plan([](const auto&... a) { return sheaf::plan_scatter_elements(a...); },
+                  sheaf::ScatterElementsOptions{.axis = p.axis});
+    case Op::kGatherNd:
+      return plan([](const auto&... a) { return sheaf::plan_scatter_nd(a...); },
+                  sheaf::ScatterNdOptions{.batch_dims = p.batch_dims});
+    case Op::kXlaGather:
+      return plan([](const auto&... a) { return sheaf::plan_xla_scatter(a...); },
+                  sheaf::XlaScatterOptions{
+                      .update_window_dims = as_dims(p.offset_dims),
+                      .inserted_window_dims = as_dims(p.collapsed_slice_dims),
+                      .input_batching_dims = as_dims(p.operand_batching_dims),
+                      .scatter_indices_batching_dims = as_dims(p.start_indices_batching_dims),
+                      .scatter_dims_to_operand_dims = as_dims(p.start_index_map),
+                      .index_vector_dim = p.index_vector_dim,
+                      .skip_whole_window = p.skip_whole_window});
+  }
+  throw std::logic_error("unknown operator");
+}
+
 Wide smallest(sheaf::DType type) {
   return type.is_signed_integer() ? -(Wide{1} << (8 * type.bytes() - 1)) : 0;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "helpers/oracle.h"
+#include "helpers/scatter_oracle.h"
 #include "sheaf/sheaf.h"
 
 sheaf::Dims as_dims(const std::vector<int64_t>& values);
@@ -20,6 +21,14 @@ struct Tensors {
   sheaf::Scalar fill_value = {};
 };
 sheaf::Plan plan_of(const oracle::Problem& problem, const Tensors& tensors);
+
+// The same for a scatter: `problem.scatters` is set.
+struct ScatterTensors {
+  sheaf::TensorSpec data = {}, indices = {}, updates = {};
+  const sheaf::TensorSpec* output = nullptr;
+};
+sheaf::Plan scatter_plan_of(const oracle::Problem& problem, const ScatterTensors& tensors,
+                            const oracle::Joining& joining);
 
 inline const std::vector<sheaf::DType> kIndexTypes = {
     sheaf::i8, sheaf::i16, sheaf::i32, sheaf::i64, sheaf::u8, sheaf::u16, sheaf::u32, sheaf::u64};

@@ -47,7 +47,7 @@ void make_gather(Problem& p, Rng& rng, int64_t most) {
 void make_gather_elements(Problem& p, Rng& rng, int64_t most) {
   p.data = random_shape(rng, rng.from(1, 6), most);
   p.indices = p.data;
-  p.broadcast = rng.one_in(2);
+  p.broadcast = !p.scatters && rng.one_in(2);
   const int64_t axis = rng.from(0, rank(p.data) - 1);
   for (size_t d = 0; d < p.data.size(); ++d) {
     if (static_cast<int64_t>(d) == axis) {
@@ -108,7 +108,8 @@ void make_xla_gather(Problem& p, Rng& rng, int64_t most) {
   p.indices = random_shape(rng, rng.from(0, 2), std::max<int64_t>(1, most / 16));
   Shape places;
   for (const int64_t d : roles.batching) {
-    p.slice_sizes[static_cast<size_t>(d)] = std::min<int64_t>(1, p.data[static_cast<size_t>(d)]);
+    p.slice_sizes[static_cast<size_t>(d)] =
+        p.scatters ? 1 : std::min<int64_t>(1, p.data[static_cast<size_t>(d)]);
     p.indices.push_back(p.data[static_cast<size_t>(d)]);
     places.push_back(rank(p.indices) - 1);
   }
@@ -131,8 +132,9 @@ void make_xla_gather(Problem& p, Rng& rng, int64_t most) {
 
 }  // namespace
 
-Problem random_call(Rng& rng, int64_t most) {
+Problem random_call(Rng& rng, int64_t most, bool scatters) {
   Problem p;
+  p.scatters = scatters;
   p.op = rng.pick<Op>({Op::kGather, Op::kGatherElements, Op::kGatherNd, Op::kXlaGather});
   switch (p.op) {
     case Op::kGather: make_gather(p, rng, most); break;
@@ -147,7 +149,10 @@ void change_one_thing(Problem& p, Rng& rng) {
   std::vector<Shape*> lists = {&p.data, &p.indices};
   if (p.op == Op::kXlaGather) {
     lists.insert(lists.end(), {&p.offset_dims, &p.collapsed_slice_dims, &p.operand_batching_dims,
-                               &p.start_indices_batching_dims, &p.start_index_map, &p.slice_sizes});
+                               &p.start_indices_batching_dims, &p.start_index_map});
+    if (!p.scatters) {  // whose slice sizes are those of the updates
+      lists.push_back(&p.slice_sizes);
+    }
   }
   Shape& list = *rng.pick(lists);
   const bool sizes = &list == &p.data || &list == &p.indices;  // never negative: no tensor is

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <complex>
+#include <cstring>
 #include <map>
 
 #include "helpers/problem_plan.h"
+#include "helpers/small_float.h"
 
 using oracle::Problem;
 using oracle::Shape;
@@ -159,9 +162,63 @@ RandomProblem random_problem(uint64_t seed, int64_t most_elements) {
   return r;
 }
 
+RandomProblem random_scatter(uint64_t seed, int64_t most_elements) {
+  Rng rng(seed);
+  RandomProblem r;
+  Problem& p = r.problem;
+  p = random_call(rng, most_elements, true);
+  if (rng.one_in(8)) {
+    change_one_thing(p, rng);
+  }
+  p.negative = rng.one_in(2) ? Negative::kFromEnd : Negative::kOutOfRange;
+  p.out_of_range = rng.pick<OutOfRange>({OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kSkip,
+                                         OutOfRange::kWrap, OutOfRange::kTrust});
+  p.skip_whole_window = rng.one_in(2);
+  r.type = random_type(rng);
+  r.index_type = rng.pick(kIndexTypes);
+  do {  // one in thirty stays as it comes, and may have to be refused
+    r.joining = {rng.pick(oracle::kReductions), rng.one_in(2), rng.one_in(4)};
+  } while (!oracle::joins(r.type, r.joining.reduction) && !rng.one_in(30));
+  add_values(r, rng);
+  Shape updates;
+  oracle::output_shape(p, updates);
+  r.output_strides = random_strides(rng, p.data, false);
+  r.in_place = rng.one_in(3);
+  r.data_strides = r.in_place ? r.output_strides : random_strides(rng, p.data, true);
+  r.indices_strides = random_strides(rng, p.indices, true);
+  r.updates_strides = random_strides(rng, updates, true);
+  share_values(r);
+  return r;
+}
+
+void write_random_element(Rng& rng, sheaf::DType type, bool tame, std::byte* element) {
+  const double number = static_cast<double>(rng.from(-900, 900)) / 7;
+  const auto write = [&](auto value) { std::memcpy(element, &value, sizeof value); };
+  const bool is_float = type.kind() >= sheaf::Kind::kFloat8E4M3 && type != sheaf::boolean;
+  if (!tame || !is_float || type.kind() == sheaf::Kind::kOpaque) {
+    for (int64_t byte = 0; byte < type.bytes(); ++byte) {
+      element[byte] = static_cast<std::byte>(rng.next());
+    }
+  } else if (type.bytes() <= 2) {
+    const uint32_t bits = oracle::SmallFloat::of(type).nearest(number);
+    type.bytes() == 1 ? write(static_cast<uint8_t>(bits)) : write(static_cast<uint16_t>(bits));
+  } else if (type == sheaf::f32) {
+    write(static_cast<float>(number));
+  } else if (type == sheaf::f64) {
+    write(number);
+  } else if (type == sheaf::c64) {
+    write(std::complex<float>(static_cast<float>(number), static_cast<float>(number / 3)));
+  } else {
+    write(std::complex<double>(number, number / 3));
+  }
+}
+
 std::string RandomProblem::str() const {
   const auto text = [](const sheaf::Dims& dims) { return testing::PrintToString(as_vector(dims)); };
   return problem.str() + "\n  data type " + type.name() + " strides " + text(data_strides) +
          "   index type " + index_type.name() + " strides " + text(indices_strides) +
-         "   output strides " + text(output_strides);
+         "   output strides " + text(output_strides) +
+         (problem.scatters ? "   updates strides " + text(updates_strides) + "   " + joining.str() +
+                                 (in_place ? "   in place" : "")
+                           : "");
 }

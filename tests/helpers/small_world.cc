@@ -18,20 +18,10 @@ using sheaf::OutOfRange;
 namespace {
 
 constexpr Wide kLowest = -4;
-constexpr size_t kValues = 9;
 
 constexpr uint8_t kFillValue = 0xF5;
 constexpr uint8_t kPoison = 0xEE;
 constexpr size_t kMargin = 8;  // poisoned bytes on both sides of the output
-
-std::vector<uint8_t> index_bytes(const std::vector<Wide>& values, sheaf::DType type) {
-  std::vector<uint8_t> bytes(values.size() * static_cast<size_t>(type.bytes()));
-  for (size_t i = 0; i < values.size(); ++i) {
-    write_index(type, values[i],
-                reinterpret_cast<std::byte*>(bytes.data()) + i * static_cast<size_t>(type.bytes()));
-  }
-  return bytes;
-}
 
 // Data whose elements are their own numbers, from 1.
 std::vector<uint8_t> numbered(const Shape& shape) {
@@ -72,7 +62,16 @@ std::vector<Shape> shapes(int64_t low_rank, int64_t high_rank, int64_t high_exte
   return all;
 }
 
-const std::vector<SmallWorld::Filling>& SmallWorld::fillings(size_t count) {
+std::vector<uint8_t> index_bytes(const std::vector<Wide>& values, sheaf::DType type) {
+  std::vector<uint8_t> bytes(values.size() * static_cast<size_t>(type.bytes()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    write_index(type, values[i],
+                reinterpret_cast<std::byte*>(bytes.data()) + i * static_cast<size_t>(type.bytes()));
+  }
+  return bytes;
+}
+
+const std::vector<Fillings::Filling>& Fillings::all(size_t count) {
   std::vector<Filling>& list = fillings_[count];
   if (!list.empty()) {
     return list;
@@ -98,10 +97,6 @@ const std::vector<SmallWorld::Filling>& SmallWorld::fillings(size_t count) {
     }
   }
   return list;
-}
-
-bool SmallWorld::skipped(size_t count, size_t filling) const {
-  return thin_ && count > full_ && filling / kValues != static_cast<size_t>(problems_) % 3;
 }
 
 void SmallWorld::fail(const Problem& problem, const std::string& what) {
@@ -160,13 +155,10 @@ void SmallWorld::check_rule(Problem& problem) {
                                                .fill_value = kFillValue});
     const std::vector<std::string> kernels = accepting_kernels(plan);
     const auto count = static_cast<size_t>(oracle::element_count(problem.indices));
-    const std::vector<Filling>& list = fillings(count);
-    for (size_t i = 0; i < list.size(); ++i) {
-      if (!skipped(count, i)) {
-        problem.values = list[i];
-        check_filling(problem, {plan, kernels, data});
-      }
-    }
+    fillings_.each(count, problems_, [&](const Fillings::Filling& filling) {
+      problem.values = filling;
+      check_filling(problem, {plan, kernels, data});
+    });
   } catch (const sheaf::IndexError& error) {
     ++refused_indices_;
     check_empty_axis(problem, error);

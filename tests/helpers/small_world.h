@@ -15,14 +15,44 @@
 // All shapes of the ranks and extents given, both ends included.
 std::vector<oracle::Shape> shapes(int64_t low_rank, int64_t high_rank, int64_t high_extent);
 
+// Indices with the values -4 to 4: every combination of them where there are at most
+// `all_combinations_up_to` indices; where there are more, runs that start at each value and go on
+// in steps of 1, 2 and 4 (27 fillings: each value stands in each position three times). `thin`
+// takes one step a problem, in turn.
+class Fillings {
+ public:
+  using Filling = std::vector<oracle::Wide>;
+
+  explicit Fillings(size_t all_combinations_up_to, bool thin = false)
+      : full_(all_combinations_up_to), thin_(thin) {}
+
+  // Calls visit(filling) for those of `count` indices.
+  template <class Visit>
+  void each(size_t count, int64_t problem, Visit visit) {
+    const std::vector<Filling>& list = all(count);
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (!thin_ || count <= full_ || i / kValues == static_cast<size_t>(problem) % 3) {
+        visit(list[i]);
+      }
+    }
+  }
+
+ private:
+  static constexpr size_t kValues = 9;
+  const std::vector<Filling>& all(size_t count);
+
+  size_t full_;
+  bool thin_;
+  std::map<size_t, std::vector<Filling>> fillings_;
+};
+
+// Index values in memory, packed.
+std::vector<uint8_t> index_bytes(const std::vector<oracle::Wide>& values, sheaf::DType type);
+
 class SmallWorld {
  public:
-  // Indices take the values -4 to 4: every combination of them where there are at most
-  // `all_combinations_up_to` indices; where there are more, runs that start at each value and go on
-  // in steps of 1, 2 and 4 (27 fillings: each value stands in each position three times). `thin`
-  // takes one step a problem, in turn.
   explicit SmallWorld(size_t all_combinations_up_to, bool thin = false)
-      : full_(all_combinations_up_to), thin_(thin) {}
+      : fillings_(all_combinations_up_to, thin) {}
 
   // Plans and runs `problem` with every rule and filling. Reports what differs from the oracle.
   void check(oracle::Problem problem);
@@ -37,18 +67,13 @@ class SmallWorld {
 
  private:
   struct Run;
-  using Filling = std::vector<oracle::Wide>;
 
-  const std::vector<Filling>& fillings(size_t count);
-  bool skipped(size_t count, size_t filling) const;
   void check_rule(oracle::Problem& problem);
   void check_filling(const oracle::Problem& problem, const Run& run);
   void check_refused_shape(const oracle::Problem& problem);
   void check_empty_axis(const oracle::Problem& problem, const sheaf::IndexError& error);
   void fail(const oracle::Problem& problem, const std::string& what);
 
-  size_t full_;
-  bool thin_;
-  std::map<size_t, std::vector<Filling>> fillings_;
+  Fillings fillings_;
   int64_t refused_shapes_ = 0, refused_indices_ = 0, answered_ = 0, failures_ = 0, problems_ = 0;
 };

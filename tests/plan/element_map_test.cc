@@ -112,5 +112,47 @@ TEST(ElementMap, AgreesWithTheOracle) {
   EXPECT_GT(answered, 500);
 }
 
+TEST(ElementMap, OfAScatterAgreesWithTheOracle) {
+  int answered = 0;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    const RandomProblem r = random_scatter(seed, 200);
+    const oracle::Answer answer = oracle::answer(r.problem);
+    if (answer.verdict != oracle::Verdict::kAnswered) {
+      continue;
+    }
+    const auto bytes = static_cast<size_t>(r.index_type.bytes());
+    std::vector<std::byte> indices(r.problem.values.size() * bytes);
+    for (size_t i = 0; i < r.problem.values.size(); ++i) {
+      write_index(r.index_type, r.problem.values[i], indices.data() + i * bytes);
+    }
+    const Plan plan =
+        scatter_plan_of(r.problem,
+                        {.data = {r.type, as_dims(r.problem.data), r.data_strides},
+                         .indices = {r.index_type, as_dims(r.problem.indices)},
+                         .updates = {r.type, as_dims(answer.shape), r.updates_strides}},
+                        {});
+    std::vector<int64_t> targets;
+    for (const ElementSource& source : element_map(plan, {indices.data(), plan.indices()})) {
+      targets.push_back(source.data);
+    }
+    ASSERT_EQ(targets, answer.source) << r.str();
+    ++answered;
+  }
+  EXPECT_GT(answered, 500);
+}
+
+TEST(ElementMap, OfAScatterThatIsTooLarge) {
+  const Plan plan =
+      plan_scatter({u8, {3}}, {u8, {int64_t{1} << 59}, {0}}, {u8, {int64_t{1} << 59}, {0}});
+  const uint8_t zero = 0;
+  EXPECT_NE(refusal(
+                [&] {
+                  element_map(plan, {&zero, plan.indices()});
+                },
+                ErrorCode::kOutOfMemory)
+                .find("  the map of 576460752303423488 updates does not fit into memory\n"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace sheaf

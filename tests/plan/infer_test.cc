@@ -120,15 +120,15 @@ TEST(InferTensor, TypesAreKnown) {
 
 TEST(InferRule, ValuesOutsideTheEnumerationsAreRefused) {
   EXPECT_EQ(gather_refusal({f32, {3}}, {i64, {4}},
-                           {.rule = {.out_of_range = static_cast<OutOfRange>(5)}}),
+                           {.rule = {.out_of_range = static_cast<OutOfRange>(6)}}),
             "gather: unknown index rule\n"
-            "  negative = 0 and out_of_range = 5, but 0..1 and 0..4 have a meaning\n"
+            "  negative = 0 and out_of_range = 6, but 0..1 and 0..5 have a meaning\n"
             "  data f32[3]   indices i64[4]   axis 0\n"
             "  try: one of the named rules");
   EXPECT_EQ(
       gather_refusal({f32, {3}}, {i64, {4}}, {.rule = {.negative = static_cast<Negative>(2)}}),
       "gather: unknown index rule\n"
-      "  negative = 2 and out_of_range = 0, but 0..1 and 0..4 have a meaning\n"
+      "  negative = 2 and out_of_range = 0, but 0..1 and 0..5 have a meaning\n"
       "  data f32[3]   indices i64[4]   axis 0\n"
       "  try: one of the named rules");
 }
@@ -284,7 +284,7 @@ TEST(InferOutput, IsTheOneComputed) {
             "gather: types differ\n"
             "  output is f64, but data is f32\n"
             "  data f32[3, 5]   indices i64[2]   axis 0   output f64[2, 5]\n"
-            "  try: an output of type f32; gathers do not convert");
+            "  try: an output of type f32; nothing is converted");
   EXPECT_EQ(output_refusal({f32, {5, 2}}),
             "gather: output has the wrong shape\n"
             "  output is [5, 2], but this call makes [2, 5]\n"

@@ -32,7 +32,8 @@ TEST(LowerGather, SliceAndGrid) {
   Request r = request(Op::kGather, {f32, {2, 3, 5}}, {i64, {7, 4}});
   r.axis = 1;
   const Nest nest = lowered(r);
-  EXPECT_EQ(nest.loops, (Fixed<Loop>{{2, 60, 0, 560}, {7, 0, 4, 80}, {4, 0, 1, 20}, {5, 4, 0, 4}}));
+  EXPECT_EQ(nest.loops,
+            (Fixed<Loop>{{2, 60, 0, 560, 0}, {7, 0, 4, 80, 0}, {4, 0, 1, 20, 0}, {5, 4, 0, 4, 0}}));
   EXPECT_EQ(nest.coordinates, (Fixed<Coordinate>{{3, 20, 0}}));
   EXPECT_EQ(nest.index_loops, (Fixed<IndexLoop>{{7, 4}, {4, 1}}));
   EXPECT_EQ(nest.row_bytes, 4);
@@ -44,14 +45,14 @@ TEST(LowerGather, BatchDimensionsMoveBoth) {
   Request r = request(Op::kGather, {u8, {2, 3, 5}}, {i32, {2, 7}});
   r.axis = 2;
   r.batch_dims = 1;
-  EXPECT_EQ(lowered(r).loops, (Fixed<Loop>{{2, 15, 7, 21}, {3, 5, 0, 7}, {7, 0, 1, 1}}));
+  EXPECT_EQ(lowered(r).loops, (Fixed<Loop>{{2, 15, 7, 21, 0}, {3, 5, 0, 7, 0}, {7, 0, 1, 1, 0}}));
 }
 
 TEST(LowerGatherElements, StretchedDimensionsStandStill) {
   Request r = request(Op::kGatherElements, {u8, {4, 1, 5}}, {i8, {6, 3, 1}});
   r.broadcast = true;
   const Nest nest = lowered(r);
-  EXPECT_EQ(nest.loops, (Fixed<Loop>{{6, 0, 3, 15}, {3, 0, 1, 5}, {5, 1, 0, 1}}));
+  EXPECT_EQ(nest.loops, (Fixed<Loop>{{6, 0, 3, 15, 0}, {3, 0, 1, 5, 0}, {5, 1, 0, 1, 0}}));
   EXPECT_EQ(nest.coordinates, (Fixed<Coordinate>{{4, 5, 0}}));
 }
 
@@ -59,7 +60,7 @@ TEST(LowerGatherNd, TuplesAreCoordinates) {
   Request r = request(Op::kGatherNd, {u8, {2, 3, 5, 7}}, {i64, {2, 4, 2}, {1, 2, 8}});
   r.batch_dims = 1;
   const Nest nest = lowered(r);
-  EXPECT_EQ(nest.loops, (Fixed<Loop>{{2, 105, 1, 28}, {4, 0, 2, 7}, {7, 1, 0, 1}}));
+  EXPECT_EQ(nest.loops, (Fixed<Loop>{{2, 105, 1, 28, 0}, {4, 0, 2, 7, 0}, {7, 1, 0, 1, 0}}));
   EXPECT_EQ(nest.coordinates, (Fixed<Coordinate>{{3, 35, 0}, {5, 7, 8}}));
   EXPECT_EQ(nest.index_loops, (Fixed<IndexLoop>{{2, 1}, {4, 2}}));
   EXPECT_EQ(tuple_dim(r), 2);
@@ -79,7 +80,7 @@ TEST(LowerXla, WindowsShortenTheRange) {
                                                                 .index_vector_dim = 0,
                                                                 .slice_sizes = {1, 1, 2}});
   const Nest nest = lowered(r);
-  EXPECT_EQ(nest.loops, (Fixed<Loop>{{2, 1, 0, 6}, {3, 20, 2, 2}, {2, 0, 1, 1}}));
+  EXPECT_EQ(nest.loops, (Fixed<Loop>{{2, 1, 0, 6, 0}, {3, 20, 2, 2, 0}, {2, 0, 1, 1, 0}}));
   EXPECT_EQ(nest.coordinates, (Fixed<Coordinate>{{4, 1, 0}, {4, 5, 6}}));
   EXPECT_EQ(tuple_dim(r), 0);
   EXPECT_EQ(coordinate_axis(r, 0), 2);
@@ -90,12 +91,12 @@ TEST(LowerStrides, UnusedOnesAreNotTakenOver) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   // 2^63 - 1 elements of 8 bytes cannot be a stride in bytes: it must not be computed.
   const Nest one = lowered(request(Op::kGather, {f64, {1, 2}, {kMost, 1}}, {i64, {1}, {kMost}}));
-  EXPECT_EQ(one.loops, (Fixed<Loop>{{1, 0, 0, 0}, {2, 8, 0, 8}}));
+  EXPECT_EQ(one.loops, (Fixed<Loop>{{1, 0, 0, 0, 0}, {2, 8, 0, 8, 0}}));
   EXPECT_EQ(one.coordinates, (Fixed<Coordinate>{{1, 0, 0}}));
   const Nest none = lowered(request(Op::kGather, {f64, {2, 0}, {kMost, 1}}, {i64, {2}}));
   EXPECT_EQ(none.coordinates, (Fixed<Coordinate>{{2, 0, 0}}));
   const Nest no_tuples = lowered(request(Op::kGatherNd, {u8, {5}}, {i64, {3, 0}, {kMost, kMost}}));
-  EXPECT_EQ(no_tuples.loops, (Fixed<Loop>{{3, 0, 0, 5}, {5, 1, 0, 1}}));
+  EXPECT_EQ(no_tuples.loops, (Fixed<Loop>{{3, 0, 0, 5, 0}, {5, 1, 0, 1, 0}}));
 }
 
 }  // namespace

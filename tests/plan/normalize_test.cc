@@ -20,7 +20,7 @@ void expect_same(const Plan& a, const Plan& b) {
 TEST(NormalizeEmpty, AllEmptyNestsLookAlike) {
   const Plan no_indices = plan_gather({f32, {3, 5}}, {i64, {0}});
   EXPECT_TRUE(no_indices.nest().empty());
-  EXPECT_EQ(no_indices.nest().loops, (Fixed<Loop>{{0, 0, 0, 0}}));
+  EXPECT_EQ(no_indices.nest().loops, (Fixed<Loop>{{0, 0, 0, 0, 0}}));
   EXPECT_EQ(no_indices.nest().index_loops, (Fixed<IndexLoop>{{0, 0}}));
   const Plan no_columns = plan_gather({f32, {3, 0}}, {i64, {2, 4}});
   EXPECT_TRUE(no_columns.nest().empty());
@@ -94,28 +94,28 @@ TEST(NormalizeRows, ExpandedIndicesAreRows) {
 
 TEST(NormalizeLoops, ThoseThatChainAreMerged) {
   const Plan plan = plan_gather({u8, {2, 3, 4, 9}}, {i64, {5, 6}}, {.axis = 3});
-  EXPECT_EQ(plan.nest().loops, (Fixed<Loop>{{24, 9, 0, 30}, {30, 0, 1, 1}}));
+  EXPECT_EQ(plan.nest().loops, (Fixed<Loop>{{24, 9, 0, 30, 0}, {30, 0, 1, 1, 0}}));
   EXPECT_EQ(plan.nest().index_loops, (Fixed<IndexLoop>{{30, 1}}));
   // Indices with a gap after each row do not chain.
   const Plan gaps = plan_gather({u8, {9}}, {i64, {5, 6}, {7, 1}});
-  EXPECT_EQ(gaps.nest().loops, (Fixed<Loop>{{5, 0, 7, 6}, {6, 0, 1, 1}}));
+  EXPECT_EQ(gaps.nest().loops, (Fixed<Loop>{{5, 0, 7, 6, 0}, {6, 0, 1, 1, 0}}));
   EXPECT_EQ(gaps.nest().index_loops, (Fixed<IndexLoop>{{5, 7}, {6, 1}}));
   // Backwards in all three.
   const Plan backwards =
       plan_gather_elements({u8, {4, 5, 3}, {-15, -3, 1}}, {i64, {4, 5, 1}, {-5, -1, 1}},
                            {u8, {4, 5, 1}, {-5, -1, 1}}, {.axis = 2});
-  EXPECT_EQ(backwards.nest().loops, (Fixed<Loop>{{20, -3, -1, -1}}));
+  EXPECT_EQ(backwards.nest().loops, (Fixed<Loop>{{20, -3, -1, -1, 0}}));
 }
 
 TEST(NormalizeLoops, AreOrderedByOutputStride) {
   const Plan plan = plan_gather({u8, {9, 4}}, {i64, {5}}, {u8, {5, 4}, {1, -5}});
-  EXPECT_EQ(plan.nest().loops, (Fixed<Loop>{{4, 1, 0, -5}, {5, 0, 1, 1}}));
+  EXPECT_EQ(plan.nest().loops, (Fixed<Loop>{{4, 1, 0, -5, 0}, {5, 0, 1, 1, 0}}));
 }
 
 TEST(NormalizeLoops, RepeatedIndicesAreCheckedOnce) {
   const Plan plan = plan_gather({u8, {9}}, {i64, {5, 6}, {0, 1}});
   EXPECT_EQ(plan.nest().index_loops, (Fixed<IndexLoop>{{6, 1}}));
-  EXPECT_EQ(plan.nest().loops, (Fixed<Loop>{{5, 0, 0, 6}, {6, 0, 1, 1}}));
+  EXPECT_EQ(plan.nest().loops, (Fixed<Loop>{{5, 0, 0, 6, 0}, {6, 0, 1, 1, 0}}));
 }
 
 TEST(NormalizeLoops, StridesAtTheEndsOfInt64DoNotWrap) {
@@ -123,7 +123,7 @@ TEST(NormalizeLoops, StridesAtTheEndsOfInt64DoNotWrap) {
   const int64_t far = int64_t{1} << 62;
   const Plan plan = plan_gather_elements({u8, {2, 1, 2}, {1, 1, far}}, {u8, {2, 1, 2}, {1, 1, far}},
                                          {u8, {2, 1, 2}, {1, 1, far}}, {.axis = 1});
-  EXPECT_EQ(plan.nest().loops, (Fixed<Loop>{{2, far, far, far}, {2, 1, 1, 1}}));
+  EXPECT_EQ(plan.nest().loops, (Fixed<Loop>{{2, far, far, far, 0}, {2, 1, 1, 1, 0}}));
   const Plan other = plan_gather({u8, {3}}, {u8, {2, 2}, {1, far}}, {u8, {2, 2}, {far, 1}});
   EXPECT_EQ(other.nest().index_loops, (Fixed<IndexLoop>{{2, 1}, {2, far}}));
 }

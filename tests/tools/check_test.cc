@@ -32,7 +32,7 @@ TEST(Check, OneFailureAmongManyIsEnough) {
   EXPECT_THAT(run.out, EndsWith("0 passed, 1 failed\n"));
   const Finished all = run_sheaf({"check", kFail, kPass});
   EXPECT_EQ(all.status, 1);
-  EXPECT_THAT(all.out, EndsWith("46 passed, 11 failed\n"));
+  EXPECT_THAT(all.out, EndsWith("52 passed, 11 failed\n"));
 }
 
 TEST(Check, MalformedCasesFail) {
@@ -46,7 +46,7 @@ TEST(Check, MalformedFilesAreNamedWithThePosition) {
   const Finished run = run_sheaf({"check", path, kPass});
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.err, HasSubstr("sheaf check: " + path + ": parse error at line 2, column 16"));
-  EXPECT_EQ(run.out, "46 passed, 0 failed\n");
+  EXPECT_EQ(run.out, "52 passed, 0 failed\n");
 }
 
 TEST(Check, UnreadableFilesAreNamed) {
@@ -67,31 +67,30 @@ TEST(Check, SkippedCasesAreCountedByReason) {
   const Finished run = run_sheaf({"check", kSkip});
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(run.out,
-            "skipped 4: scatter is not built yet\n"
             "skipped 1: type float8_e4m3fnuz is not supported\n"
             "skipped 1: type int4 is not supported\n"
-            "0 passed, 0 failed, 6 skipped\n");
+            "0 passed, 0 failed, 2 skipped\n");
 }
 
 TEST(Check, CasesPass) {
   const Finished run = run_sheaf({"check", kPass});
   EXPECT_EQ(run.status, 0);
-  EXPECT_EQ(run.out, "46 passed, 0 failed\n");
+  EXPECT_EQ(run.out, "52 passed, 0 failed\n");
   EXPECT_EQ(run.err, "");
 }
 
 TEST(Check, CasesPassOnEveryLayoutAndBackend) {
-  EXPECT_EQ(run_sheaf({"check", kPass, "--layout", "strided"}).out, "46 passed, 0 failed\n");
+  EXPECT_EQ(run_sheaf({"check", kPass, "--layout", "strided"}).out, "52 passed, 0 failed\n");
   EXPECT_EQ(run_sheaf({"check", kPass, "--layout", "strided", "--backend", "reference"}).out,
-            "46 passed, 0 failed\n");
+            "52 passed, 0 failed\n");
 }
 
 TEST(Check, FiltersByOperatorAndName) {
   EXPECT_EQ(run_sheaf({"check", kPass, "--op", "xla_gather"}).out, "2 passed, 0 failed\n");
   EXPECT_EQ(run_sheaf({"check", kPass, "--op", "xla_gather,gather_nd", "--name", "error"}).out,
             "1 passed, 0 failed\n");
-  EXPECT_EQ(run_sheaf({"check", kPass, kSkip, "--op", "scatter_nd"}).out,
-            "skipped 1: scatter is not built yet\n0 passed, 0 failed, 1 skipped\n");
+  EXPECT_EQ(run_sheaf({"check", kPass, "--op", "scatter_update,scatter_nd"}).out,
+            "2 passed, 0 failed\n");
 }
 
 TEST(Check, VerboseListsEveryCase) {

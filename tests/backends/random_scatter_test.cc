@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+//
+// Scatters made at random, on every kernel of every backend and on 1, 2, 5 and all threads, against
+// the oracle, bit for bit. Memory is guarded as in random_test.cc; one in three is in place.
+//
+// SHEAF_TEST_CASES sets how many, SHEAF_TEST_SEED runs a single one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "helpers/guarded_tensor.h"
+#include "helpers/problem_plan.h"
+#include "helpers/random_problem.h"
+
+namespace {
+
+using oracle::Answer;
+using oracle::Bytes;
+using oracle::Problem;
+using oracle::Verdict;
+
+constexpr size_t kArenaBytes = size_t{8} << 20;
+constexpr int kThreads[] = {1, 2, 5, 0};
+
+struct Arenas {
+  GuardedMemory data{kArenaBytes}, indices{kArenaBytes}, updates{kArenaBytes}, output{kArenaBytes};
+  Arenas() { tell_on_crash(); }
+};
+
+Arenas& arenas() {
+  static Arenas all;
+  return all;
+}
+
+Bytes packed(const Placed& placed) {
+  const auto bytes = static_cast<size_t>(placed.spec.dtype.bytes());
+  Bytes all(static_cast<size_t>(oracle::element_count(as_vector(placed.spec.sizes))) * bytes);
+  for (size_t at = 0; at < all.size(); at += bytes) {
+    std::memcpy(all.data() + at, placed.element(static_cast<int64_t>(at / bytes)), bytes);
+  }
+  return all;
+}
+
+void unpack(const Bytes& all, const Placed& placed) {
+  const auto bytes = static_cast<size_t>(placed.spec.dtype.bytes());
+  for (size_t at = 0; at < all.size(); at += bytes) {
+    std::memcpy(placed.element(static_cast<int64_t>(at / bytes)), all.data() + at, bytes);
+  }
+}
+
+class Case {
+ public:
+  Case(uint64_t seed, int64_t most_elements)
+      : rng_(seed + 1), random_(random_scatter(seed, most_elements)) {
+    snprintf(running, sizeof running, "seed %llu: %s\n", static_cast<unsigned long long>(seed),
+             random_.str().c_str());
+  }
+
+  // False if it does not fit into the arenas.
+  bool run() {
+    const Problem& p = random_.problem;
+    answer_ = oracle::answer(p);
+    const auto type = random_.type;
+    const sheaf::TensorSpec data(type, as_dims(p.data), random_.data_strides);
+    const sheaf::TensorSpec indices(random_.index_type, as_dims(p.indices),
+                                    random_.indices_strides);
+    const sheaf::TensorSpec updates(type, as_dims(answer_.shape), random_.updates_strides);
+    const sheaf::TensorSpec output(type, as_dims(p.data), random_.output_strides);
+    Arenas& all = arenas();
+    if (!place(rng_, all.data, data, data_) || !place(rng_, all.indices, indices, indices_) ||
+        !place(rng_, all.updates, updates, updates_) || !place(rng_, all.output, output, output_)) {
+      return false;
+    }
+    write_inputs();
+    write_expectation();
+    const bool refuses =
+        answer_.verdict == Verdict::kBadShape || !oracle::joins(type, random_.joining.reduction);
+    try {
+      const auto plan = scatter_plan_of(p, {data, indices, updates, &output}, random_.joining);
+      EXPECT_FALSE(refuses) << running;
+      run_all_kernels(plan);
+    } catch (const sheaf::IndexError& error) {
+      EXPECT_EQ(answer_.verdict, Verdict::kBadIndex) << running << error.what();
+    } catch (const sheaf::Error& error) {
+      EXPECT_TRUE(refuses) << running << error.what();
+    }
+    return true;
+  }
+
+ private:
+  void write_inputs() {
+    Arenas& all = arenas();
+    const bool tame = rng_.one_in(2);
+    for (const Placed* tensor : {&data_, &updates_}) {
+      const GuardedMemory& arena = tensor == &data_ ? all.data : all.updates;
+      arena.set_writable(true);
+      const int64_t count = oracle::element_count(as_vector(tensor->spec.sizes));
+      for (int64_t e = 0; e < count; ++e) {
+        write_random_element(rng_, random_.type, tame, tensor->element(e));
+      }
+      arena.set_writable(false);
+    }
+    all.indices.set_writable(true);
+    const auto& values = random_.problem.values;
+    for (size_t i = 0; i < values.size(); ++i) {
+      write_index(random_.index_type, values[i], indices_.element(static_cast<int64_t>(i)));
+    }
+    all.indices.set_writable(false);
+  }
+
+  // The memory around the output as it is before and as it has to be after a run.
+  void write_expectation() {
+    const auto memory = output_.watched(arenas().output);
+    for (std::byte& byte : memory) {
+      byte = static_cast<std::byte>(rng_.next());
+    }
+    const Bytes data = packed(data_);
+    if (random_.in_place) {
+      unpack(data, output_);
+    }
+    before_.assign(memory.begin(), memory.end());
+    if (answer_.verdict == Verdict::kAnswered &&
+        oracle::joins(random_.type, random_.joining.reduction)) {
+      unpack(
+          oracle::scattered(random_.type, random_.joining, data, packed(updates_), answer_.source),
+          output_);
+    }
+    expected_.assign(memory.begin(), memory.end());
+  }
+
+  void run_all_kernels(const sheaf::Plan& plan) {
+    // What is not read may be missing.
+    const std::byte* data = random_.in_place             ? output_.first
+                            : random_.joining.onto_zeros ? nullptr
+                                                         : data_.first;
+    for (const std::string& kernel : accepting_kernels(plan)) {
+      for (const int threads : kThreads) {
+        const auto memory = output_.watched(arenas().output);
+        std::copy(before_.begin(), before_.end(), memory.begin());
+        Verdict verdict = Verdict::kAnswered;
+        try {
+          plan.run(data, indices_.first, updates_.first, output_.first,
+                   {.threads = threads, .kernel = kernel});
+        } catch (const sheaf::IndexError& error) {
+          verdict = Verdict::kBadIndex;
+          EXPECT_EQ(error.bad_count(), answer_.bad_count) << running << error.what();
+          EXPECT_EQ(as_vector(error.position()), answer_.first_bad) << running << error.what();
+        }
+        EXPECT_EQ(verdict, answer_.verdict) << kernel << "\n" << running;
+        EXPECT_TRUE(std::equal(memory.begin(), memory.end(), expected_.begin()))
+            << kernel << " on " << threads << " threads wrote something else\n"
+            << running;
+      }
+    }
+  }
+
+  Rng rng_;
+  RandomProblem random_;
+  Answer answer_;
+  Placed data_, indices_, updates_, output_;
+  std::vector<std::byte> before_, expected_;
+};
+
+constexpr uint64_t kShares = 8;
+void run_cases(uint64_t share, uint64_t one_in, int64_t most_elements) {
+  const uint64_t count = from_environment("SHEAF_TEST_CASES", 6400) / kShares / one_in;
+  uint64_t first = share * 1'000'000'000 + static_cast<uint64_t>(most_elements);
+  uint64_t last = first + count;
+  if (std::getenv("SHEAF_TEST_SEED") != nullptr) {
+    first = from_environment("SHEAF_TEST_SEED", 0);
+    last = first + 1;
+  }
+  uint64_t too_large = 0;
+  for (uint64_t seed = first; seed < last && !testing::Test::HasFailure(); ++seed) {
+    too_large += Case(seed, most_elements).run() ? 0u : 1u;
+  }
+  EXPECT_LE(too_large, 2 + count / 20);  // else the generator, not the library, is at fault
+}
+
+class RandomScatter : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(RandomScatter, Small) { run_cases(GetParam(), 1, 600); }
+TEST_P(RandomScatter, Large) { run_cases(GetParam(), 100, 60000); }
+
+INSTANTIATE_TEST_SUITE_P(Share, RandomScatter, testing::Range(uint64_t{0}, kShares));
+
+}  // namespace

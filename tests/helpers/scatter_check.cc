@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "helpers/scatter_check.h"
+
+#include <algorithm>
+
+#include "helpers/problem_plan.h"
+#include "helpers/random_problem.h"
+
+void ScatterCheck::run(const std::string& what) const {
+  ASSERT_FALSE(accepting_kernels(plan).empty());
+  bool in_place = false;
+  for (const std::string& kernel : accepting_kernels(plan)) {
+    for (const int threads : {1, 2, 5, 0}) {
+      oracle::Bytes output = in_place ? data : oracle::Bytes(expected.size(), std::byte{0xEE});
+      plan.run(in_place ? output.data() : data.data(), indices, updates.data(), output.data(),
+               {.threads = threads, .kernel = kernel});
+      const auto wrong = std::mismatch(output.begin(), output.end(), expected.begin()).first;
+      EXPECT_TRUE(wrong == output.end())
+          << what << ": " << kernel << " on " << threads << " threads"
+          << (in_place ? ", in place" : "") << " differs at byte " << wrong - output.begin() << "\n"
+          << plan.str();
+      in_place = !in_place;
+    }
+  }
+}
+
+oracle::Bytes random_elements(Rng& rng, sheaf::DType type, int64_t count, bool tame) {
+  oracle::Bytes bytes(static_cast<size_t>(count * type.bytes()));
+  for (int64_t e = 0; e < count; ++e) {
+    write_random_element(rng, type, tame, bytes.data() + e * type.bytes());
+  }
+  return bytes;
+}
+
+std::vector<int64_t> row_targets(const std::vector<int64_t>& rows, int64_t row_elements) {
+  std::vector<int64_t> targets;
+  targets.reserve(rows.size() * static_cast<size_t>(row_elements));
+  for (const int64_t row : rows) {
+    for (int64_t e = 0; e < row_elements; ++e) {
+      targets.push_back(row < 0 ? -1 : row * row_elements + e);
+    }
+  }
+  return targets;
+}
