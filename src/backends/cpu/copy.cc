@@ -18,7 +18,8 @@ void copy_bytes(const std::byte* data, std::byte* output, int64_t bytes) {
   data == nullptr ? std::memset(output, 0, count) : std::memcpy(output, data, count);
 }
 
-void copy_row_in_pieces(const Nest& nest, const std::byte* data, std::byte* output, int threads) {
+void copy_row_in_pieces(const Nest& nest, const std::byte* data, std::byte* output,
+                        Threads threads) {
   const int64_t pieces = (nest.row_bytes - 1) / kPiece + 1;
   parallel_ranges(pieces, threads, [&](int64_t begin, int64_t end) {
     const int64_t first = begin * kPiece;
@@ -31,7 +32,7 @@ void copy_row_in_pieces(const Nest& nest, const std::byte* data, std::byte* outp
 
 void copy(const Nest& nest, const std::byte* data, std::byte* output, int limit) {
   const int64_t points = point_count(nest);
-  const int threads = worthwhile_threads(points * nest.row_bytes, limit);
+  const Threads threads = worthwhile_threads(points * nest.row_bytes, limit);
   if (nest.loops.empty()) {
     copy_row_in_pieces(nest, data, output, threads);
     return;

@@ -4,12 +4,11 @@
 // its rows: parts that meet in no element, however the indices fall.
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
-#include <memory>
 
 #include "backends/cpu/machine.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
+#include "backends/cpu/strip.h"
 
 namespace sheaf::cpu {
 namespace {
@@ -90,9 +89,8 @@ Cut cut_nest(const Nest& nest, int threads) {
   return cut;
 }
 
-// The loop from which on a part's data is better brought together in memory of its own: a strip of
-// columns, gone through many times. Where it lies, its rows are a power of two apart as often as
-// not, and then fall onto a few sets of the cache. -1: nowhere.
+// The loop from which on a part's data is a strip of columns, gone through so many times that it is
+// better copied together first. -1: nowhere.
 int packed_loop(const Nest& nest, const Cut& cut) {
   const Loop& inner = innermost(nest);
   const int last = nest.loops.size() - 1;
@@ -182,24 +180,17 @@ class Part {
   // Brings a strip together, joins all its updates there, and puts it back.
   void join_strip(Start start) const {
     const Loop& inner = innermost(nest_);
-    const Coordinate& c = nest_.coordinates[0];
     const int64_t width = extents_.back() * inner.data;
     std::byte* const first = buffers_.data + start.data + begins_.back() * inner.data;
-    const auto strip =
-        std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(c.extent * width));
-    const auto bytes = static_cast<size_t>(width);
-    for (int64_t e = 0; e < c.extent; ++e) {
-      std::memcpy(strip.get() + e * width, first + e * c.stride, bytes);
-    }
+    Strip strip(nest_.coordinates[0], width);
+    strip.fill(first, width);
     Nest packed = nest_;
-    packed.coordinates[0].stride = width;
-    const ScatterBuffers buffers{strip.get(), buffers_.indices, buffers_.updates};
+    packed.coordinates[0] = strip.coordinate();
+    const ScatterBuffers buffers{strip.data(), buffers_.indices, buffers_.updates};
     RunJoiner joiner(packed, buffers, 0, 0, nest_.row_bytes);
     start.data = -begins_.back() * inner.data;  // the strip begins where the loop does
     loops(joiner, packed_loop_, start);
-    for (int64_t e = 0; e < c.extent; ++e) {
-      std::memcpy(first + e * c.stride, strip.get() + e * width, bytes);
-    }
+    strip.put_back(first, width);
   }
 
   const Nest& nest_;
@@ -221,9 +212,9 @@ int64_t spread_bytes(const Nest& nest, const Cut& cut) {
 }  // namespace
 
 void scatter_parts(const Nest& nest, const ScatterBuffers& buffers, int limit) {
-  const int threads =
+  const Threads threads =
       worthwhile_threads(point_count(nest) * std::max(2 * nest.row_bytes, int64_t{8}), limit);
-  const Cut cut = cut_nest(nest, threads);
+  const Cut cut = cut_nest(nest, threads.count);
   const int64_t ahead = rows_ahead(nest, spread_bytes(nest, cut));
   parallel_ranges(cut.parts(nest), threads, [&](int64_t begin, int64_t end) {
     for (int64_t number = begin; number < end; ++number) {

@@ -21,12 +21,12 @@ using Counts = std::array<int64_t, kRanges>;
 
 class Sorter {
  public:
-  Sorter(const Nest& nest, const ScatterBuffers& buffers, int threads)
+  Sorter(const Nest& nest, const ScatterBuffers& buffers, Threads threads)
       : nest_(nest),
         buffers_(buffers),
         threads_(threads),
         reach_(data_reach(nest)),
-        counts_(static_cast<size_t>(threads)),
+        counts_(static_cast<size_t>(threads.count)),
         join_(join_for(nest.element_type, nest.reduction, nest.row_bytes)) {
     while ((reach_.hi - reach_.lo) >> shift_ >= kRanges) {
       ++shift_;
@@ -72,9 +72,10 @@ class Sorter {
   // Calls work(chunk, first, last): a share of a segment's points for each thread.
   template <class Work>
   void each_chunk(int64_t points, const Work& work) {
-    parallel_ranges(threads_, threads_, [&](int64_t begin, int64_t end) {
+    const int64_t chunks = threads_.count;
+    parallel_ranges(chunks, threads_, [&](int64_t begin, int64_t end) {
       for (int64_t chunk = begin; chunk < end; ++chunk) {
-        work(chunk, points * chunk / threads_, points * (chunk + 1) / threads_);
+        work(chunk, points * chunk / chunks, points * (chunk + 1) / chunks);
       }
     });
   }
@@ -134,7 +135,7 @@ class Sorter {
 
   const Nest& nest_;
   const ScatterBuffers& buffers_;
-  const int threads_;
+  const Threads threads_;
   const ByteRange reach_;
   int shift_ = 0;
   std::vector<Counts> counts_;  // by chunk
@@ -147,12 +148,12 @@ class Sorter {
 
 void scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, int limit) {
   constexpr int64_t kLine = 64;
-  const int threads =
+  const Threads threads =
       worthwhile_threads(point_count(nest) * std::max(2 * nest.row_bytes, kLine), limit);
-  if (threads > 1) {
+  if (threads.count > 1) {
     Sorter(nest, buffers, threads).run();
   } else {
-    scatter_in_order(nest, buffers, threads);
+    scatter_in_order(nest, buffers, 1);
   }
 }
 

@@ -36,6 +36,13 @@ void Strip::fill(const std::byte* first, int64_t bytes) {
   }
 }
 
+void Strip::put_back(std::byte* first, int64_t bytes) const {
+  const std::byte* from = memory_.get();
+  for (int64_t entry = 0; entry < original_.extent; ++entry, from += entry_bytes_) {
+    std::memcpy(first + entry * original_.stride, from, static_cast<size_t>(bytes));
+  }
+}
+
 void Strip::Free::operator()(std::byte* memory) const {
   ::operator delete (memory, std::align_val_t{kLine});
 }

@@ -21,7 +21,10 @@ class Strip {
   // Copies `bytes` of each entry; `first` is where the first one's begin.
   void fill(const std::byte* first, int64_t bytes);
 
-  const std::byte* data() const { return memory_.get(); }
+  // The way back.
+  void put_back(std::byte* first, int64_t bytes) const;
+
+  std::byte* data() const { return memory_.get(); }
   // The coordinate that chooses from the copy.
   Coordinate coordinate() const { return {original_.extent, entry_bytes_, original_.offset}; }
 
