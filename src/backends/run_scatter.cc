@@ -84,8 +84,11 @@ void Plan::run(const void* data_memory, const void* indices_memory, const void* 
       !backend.all_in_range(nest_, indices_bytes, threads)) {
     throw_first_bad_index(*this, indices_memory);
   }
+  if (scatter_->base.empty()) {
+    return;  // no element to write to
+  }
   const bool zeros = request_->onto_zeros;
-  if ((zeros || data_memory != output_memory) && !scatter_->base.empty()) {
+  if (zeros || data_memory != output_memory) {
     backend.copy(scatter_->base, zeros ? nullptr : static_cast<const std::byte*>(data_memory),
                  output_bytes, threads);
   }
