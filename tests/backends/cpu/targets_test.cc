@@ -26,9 +26,8 @@ void expect_same(const Plan& plan, const void* data, const void* indices, int64_
       static_cast<size_t>(element_count(plan.output().sizes) * plan.output().dtype.bytes());
   std::vector<std::byte> expected(bytes, kPoison);
   std::vector<std::byte> memory(bytes + 128, kPoison);
-  auto* aligned = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) &
-                                               ~uintptr_t{63});
-  std::byte* output = aligned + misalign;
+  const uintptr_t to_line = -reinterpret_cast<uintptr_t>(memory.data()) & 63;
+  std::byte* output = memory.data() + to_line + misalign;
   plan.run(data, indices, expected.data(), {.kernel = "reference"});
   plan.run(data, indices, output, {.kernel = "cpu"});
   ASSERT_EQ(std::memcmp(output, expected.data(), bytes), 0)
@@ -70,7 +69,7 @@ TEST_P(EveryTarget, MovesRowsOfEverySize) {
 
 TEST_P(EveryTarget, MovesFromAndToAnyAddress) {
   const OnlyTarget only(GetParam());
-  const std::vector<std::byte> data = pattern(64 * 400);
+  const std::vector<std::byte> data = pattern(int64_t{64} * 400);
   for (const int64_t row_bytes : {4, 8, 12, 64, 72, 200}) {
     const auto indices = random_indices<int32_t>(70, 0, 99, 2);
     const Plan plan = plan_gather(TensorSpec(u8, {100, row_bytes}), TensorSpec(i32, {70}));
@@ -170,7 +169,7 @@ TEST_P(EveryTarget, IsTheOneThatRuns) {
 // The gather instruction and plain loads give the same bits, whichever the probe prefers.
 TEST_P(EveryTarget, GatherInstructionAgreesWithLoads) {
   const OnlyTarget only(GetParam());
-  const std::vector<std::byte> data = pattern(8 * 256);
+  const std::vector<std::byte> data = pattern(int64_t{8} * 256);
   std::mt19937_64 rng(3);
   for (const int64_t row_bytes : {4, 8}) {
     for (int64_t count = 1; count < 80; ++count) {
@@ -205,7 +204,7 @@ TEST_P(EveryTarget, GatherInstructionAgreesWithLoads) {
 template <class Index>
 void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t misalign) {
   constexpr int64_t kFirst = 1024;  // room for negative steps
-  const std::vector<std::byte> data = pattern(kFirst + 8 * 256 + 80 * 12);
+  const std::vector<std::byte> data = pattern(kFirst + 4096);
   auto indices = random_indices<Index>(count, -150, 150, static_cast<uint64_t>(count));
   indices[0] = std::numeric_limits<Index>::min();
   indices.back() = std::numeric_limits<Index>::max();
