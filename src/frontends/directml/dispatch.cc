@@ -182,6 +182,17 @@ void Executable::initialize(const Bindings& bindings) const {
   }
 }
 
+// An owned InputTensor in the same place as the output would pass for a scatter in place, and the
+// next dispatch would start from this one's result.
+void Executable::refuse_output_in(const std::byte* persistent, const std::byte* output) const {
+  const ByteRange kept{0, static_cast<int64_t>(persistent_bytes_)};
+  const ByteRange written{0, static_cast<int64_t>(output_.required_bytes)};
+  if (persistent != nullptr && ranges_meet(persistent, kept, output, written)) {
+    sheaf::refuse(plan_.request(), "output overlaps the persistent resource",
+                  "OutputTensor and PersistentResource share memory", "memory of its own");
+  }
+}
+
 void Executable::dispatch(const Bindings& bindings) const {
   const Request& r = plan_.request();
   const DML_BINDING_DESC* list = input_bindings(bindings);
@@ -203,6 +214,7 @@ void Executable::dispatch(const Bindings& bindings) const {
   }
   std::byte* output = bound_memory(r, bindings.Outputs[0], demand_of(output_, true));
   if (plan_.is_scatter()) {
+    refuse_output_in(persistent, output);
     plan_.run(sources[0], sources[1], sources[2], output);
   } else {
     plan_.run(sources[0], sources[1], output);

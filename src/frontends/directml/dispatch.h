@@ -42,6 +42,7 @@ class Executable {
 
  private:
   const DML_BINDING_DESC* input_bindings(const Bindings& bindings) const;
+  void refuse_output_in(const std::byte* persistent, const std::byte* output) const;
   std::byte* persistent_memory(const Bindings& bindings, bool written) const;
 
   Plan plan_;
