@@ -155,7 +155,7 @@ TEST(DirectmlDevice, UnknownOperatorTypes) {
     EXPECT_EQ(made->CreateOperator(&desc, &op), E_INVALIDARG);
     EXPECT_EQ(op, nullptr);
     EXPECT_THAT(LastErrorText(), StartsWith("CreateOperator: no such operator\n  Type = " +
-                                            std::to_string(type) + " is no gather\n"));
+                                            std::to_string(type) + " is no gather or scatter\n"));
   }
 }
 
