@@ -14,7 +14,7 @@ void check_type(const CCall& call, const char* name, DLDataType type) {
   if (!same_type(call.dtype, type)) {
     refuse(call.request, "types differ",
            cat(name, " is ", to_string(type), ", but data is ", to_string(call.dtype)),
-           cat("one type, such as ", to_string(call.dtype), ", for both; nothing is converted"));
+           cat(name, " of type ", to_string(call.dtype), "; nothing is converted"));
   }
 }
 

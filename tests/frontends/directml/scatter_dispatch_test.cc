@@ -218,8 +218,8 @@ TEST(DirectmlScatterIndices, StayInsideTheOutput) {
       const GuardedMemory memory(8);
       const auto output = memory.part(8, flush);
       std::vector<uint8_t> input(8, 1), updates{10, 11, 12, 13, 14, 15, 16, 0};
-      const ScatterBuffers buffers(HostBuffer(input), HostBuffer(indices), HostBuffer(updates),
-                                   HostBuffer(output));
+      const ScatterBuffers buffers{HostBuffer(input), HostBuffer(indices), HostBuffer(updates),
+                                   HostBuffer(output)};
       ASSERT_EQ(compiled.device->Dispatch(compiled.op.Get(), buffers.bindings()), S_OK)
           << LastErrorText();
       EXPECT_EQ(output[0], std::byte{16});
