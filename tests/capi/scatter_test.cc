@@ -3,6 +3,8 @@
 // The one-shot scatters: refusals with their texts and an untouched output, then results.
 #include "helpers.h"
 
+extern "C" sheaf_status add_to_rows(DLTensor* table, DLTensor* rows, DLTensor* gradients);
+
 namespace sheaf::capi_tests {
 namespace {
 
@@ -189,6 +191,12 @@ TEST_F(CapiScatter, BatchDimsAndAxis) {
   options.axis = -1;
   options.batch_dims = 1;
   expect_rows({10, 11, 1, 2, 30, 31});
+}
+
+TEST_F(CapiScatter, TheExampleOfTheManual) {
+  indices.values = {1, 7};
+  ASSERT_EQ(add_to_rows(&data.tensor, &indices.tensor, &updates.tensor), SHEAF_OK);
+  EXPECT_THAT(data.values, ElementsAre(10, 11, 21, 23, 30, 31));
 }
 
 TEST(CapiGatherOfSkip, IsRefused) {

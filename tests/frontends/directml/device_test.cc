@@ -135,8 +135,9 @@ TEST(DirectmlDevice, CreateOperatorWithoutADescriptor) {
                "  the DML_OPERATOR_DESC is null\n"
                "  device of DML_FEATURE_LEVEL_6_4\n"
                "  try: pass a descriptor");
-  for (const DML_OPERATOR_TYPE type : {DML_OPERATOR_GATHER, DML_OPERATOR_GATHER_ELEMENTS,
-                                       DML_OPERATOR_GATHER_ND, DML_OPERATOR_GATHER_ND1}) {
+  for (const DML_OPERATOR_TYPE type :
+       {DML_OPERATOR_GATHER, DML_OPERATOR_GATHER_ELEMENTS, DML_OPERATOR_GATHER_ND,
+        DML_OPERATOR_GATHER_ND1, DML_OPERATOR_SCATTER, DML_OPERATOR_SCATTER_ND}) {
     const DML_OPERATOR_DESC desc{type, nullptr};
     EXPECT_EQ(made->CreateOperator(&desc, &op), E_INVALIDARG);
     EXPECT_THAT(LastErrorText(), StartsWith("CreateOperator: null pointer\n  the Desc of DML_"));
