@@ -174,7 +174,7 @@ void Executable::initialize(const Bindings& bindings) const {
                     "memory of its own");
     }
   }
-  for (UINT i = 0; i < input_count_; ++i) {
+  for (UINT i = 0; i < input_count_ && persistent != nullptr; ++i) {
     if (inputs_[i].owned) {
       std::memcpy(persistent + inputs_[i].persistent_offset, sources[i],
                   static_cast<size_t>(inputs_[i].required_bytes));
