@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The gathers of Apple's BNNS (Accelerate) on any machine: BNNSGather and BNNSGatherND with their
-// names, signatures, enum values and struct layouts. C11 and C++. docs/bnns.md has every reading
-// that was chosen where Apple's documentation is silent. Not to be mixed with Accelerate's own
-// header in one source file: the names are the same.
+// The gathers and scatters of Apple's BNNS (Accelerate) on any machine: BNNSGather, BNNSGatherND,
+// BNNSScatter and BNNSScatterND with their names, signatures, enum values and struct layouts. C11
+// and C++. docs/bnns.md has every reading that was chosen where Apple's documentation is silent.
+// Not to be mixed with Accelerate's own header in one source file: the names are the same.
 #pragma once
 
 #include <stddef.h>
@@ -164,6 +164,21 @@ int BNNSGather(size_t axis, const BNNSNDArrayDescriptor* input,
 //   output[g, s] = input[indices[g, 0], indices[g, 1], ..., s]
 int BNNSGatherND(const BNNSNDArrayDescriptor* input, const BNNSNDArrayDescriptor* indices,
                  BNNSNDArrayDescriptor* output, const BNNSFilterParameters* filter_params);
+
+// Slices of `output` along one axis, changed by those of `input`: `op` says how, and is
+// BNNSReduceFunctionNone (the last one wins) or BNNSReduceFunctionSum. The rest of `output` keeps
+// its values. `indices` is a vector, or has the shape of `input`:
+//   output[i, indices[q], k] = op(output[i, indices[q], k], input[i, q, k])    (axis 1, a vector)
+//   output[i, indices[i, j, k], k] = op(..., input[i, j, k])     (axis 1, the input's shape)
+int BNNSScatter(size_t axis, BNNSReduceFunction op, const BNNSNDArrayDescriptor* input,
+                const BNNSNDArrayDescriptor* indices, BNNSNDArrayDescriptor* output,
+                const BNNSFilterParameters* filter_params);
+
+// Elements or slices of `output` by lookup vectors, changed likewise:
+//   output[indices[g, 0], indices[g, 1], ..., s] = op(..., input[g, s])
+int BNNSScatterND(BNNSReduceFunction op, const BNNSNDArrayDescriptor* input,
+                  const BNNSNDArrayDescriptor* indices, BNNSNDArrayDescriptor* output,
+                  const BNNSFilterParameters* filter_params);
 
 // What went wrong in the last call on this thread that failed, in four lines; "" if none has.
 // Sheaf's own, and the same function as in sheaf/c.h.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Sheaf for C11 (and C++): the gathers of sheaf/gather.h on DLPack tensors. docs/c_api.md shows a
-// program.
+// Sheaf for C11 (and C++): the gathers of sheaf/gather.h and the scatters of sheaf/scatter.h on
+// DLPack tensors. docs/c_api.md shows a program.
 //
 // Every option struct may be set to zero, {0}: zero is the operator's default in each field. NULL
 // options are the same. A function that fails returns its status, leaves the output untouched and
@@ -45,12 +45,13 @@ typedef enum sheaf_negative {
 
 // What happens to a value that is still outside.
 typedef enum sheaf_out_of_range {
-  SHEAF_OUT_OF_RANGE_DEFAULT = 0,  // fail; XLA: clamp
+  SHEAF_OUT_OF_RANGE_DEFAULT = 0,  // fail; XLA: clamp in a gather, skip in a scatter
   SHEAF_FAIL = 1,                  // SHEAF_INDEX_OUT_OF_RANGE; the output is untouched
   SHEAF_CLAMP = 2,                 // the nearest entry
-  SHEAF_FILL = 3,                  // fill_value instead
+  SHEAF_FILL = 3,                  // fill_value instead (gathers only)
   SHEAF_WRAP = 4,                  // modulo the number of entries
-  SHEAF_TRUST = 5                  // never happens, the caller promises; nothing is checked
+  SHEAF_TRUST = 5,                 // never happens, the caller promises; nothing is checked
+  SHEAF_SKIP = 6                   // leave the update out (scatters only)
 } sheaf_out_of_range;
 
 // A number of no particular type, converted to the data's when a plan is made. {0} is 0.
@@ -82,7 +83,18 @@ typedef struct sheaf_index_rule {
   sheaf_scalar fill_value;  // only read by SHEAF_FILL
 } sheaf_index_rule;
 
-// ---- The operators
+// How a scatter joins an update to the element that is there; see sheaf/reduction.h.
+typedef enum sheaf_reduction {
+  SHEAF_REDUCE_NONE = 0,  // the update takes its place: the last one wins
+  SHEAF_REDUCE_ADD = 1,
+  SHEAF_REDUCE_SUB = 2,
+  SHEAF_REDUCE_MUL = 3,
+  SHEAF_REDUCE_MIN = 4,
+  SHEAF_REDUCE_MAX = 5,
+  SHEAF_REDUCE_MEAN = 6
+} sheaf_reduction;
+
+// ---- The gathers
 
 // output[pre, q, post] = data[pre, indices[q], post]
 typedef struct sheaf_gather_options {
@@ -122,8 +134,50 @@ typedef struct sheaf_xla_gather_options {
   sheaf_index_rule rule;
 } sheaf_xla_gather_options;
 
-// ---- One call: gathers into the memory of `output`, whose shape and type must be the right ones.
-// Tensors are in host memory (kDLCPU or kDLCUDAHost).
+// ---- The scatters. What they share:
+//   reduction     a sheaf_reduction
+//   exclude_self  not 0: what was there is not part of the reduction
+//   onto_zeros    not 0: start from zeros; data is not read, and may be NULL where output is given
+//   relaxed       not 0: a backend may join updates in another order, if that is faster
+
+// output = data, then output[pre, indices[q], post] (reduce)= updates[pre, q, post]
+typedef struct sheaf_scatter_options {
+  int64_t axis;        // negative counts from the end
+  int64_t batch_dims;  // leading dimensions that data and indices share
+  int32_t reduction, exclude_self, onto_zeros, relaxed;
+  sheaf_index_rule rule;
+} sheaf_scatter_options;
+
+// output = data, then output[indices[i, j, k], j, k] (reduce)= updates[i, j, k]   (axis 0)
+typedef struct sheaf_scatter_elements_options {
+  int64_t axis;
+  int32_t reduction, exclude_self, onto_zeros, relaxed;
+  sheaf_index_rule rule;
+} sheaf_scatter_elements_options;
+
+// output = data, then output[b, indices[b, g, 0], ..., s] (reduce)= updates[b, g, s]
+typedef struct sheaf_scatter_nd_options {
+  int64_t batch_dims;
+  int32_t reduction, exclude_self, onto_zeros, relaxed;
+  sheaf_index_rule rule;
+} sheaf_scatter_nd_options;
+
+// The general scatter of XLA and StableHLO, by the names of its specification. Not optional.
+typedef struct sheaf_xla_scatter_options {
+  sheaf_dims update_window_dims;
+  sheaf_dims inserted_window_dims;
+  sheaf_dims input_batching_dims;
+  sheaf_dims scatter_indices_batching_dims;
+  sheaf_dims scatter_dims_to_operand_dims;
+  int64_t index_vector_dim;
+  int32_t reduction, exclude_self, onto_zeros, relaxed;
+  int32_t skip_whole_window;  // under SHEAF_SKIP: 0 leaves out elements that are outside, else all
+  sheaf_index_rule rule;
+} sheaf_xla_scatter_options;
+
+// ---- One call: into the memory of `output`, whose shape and type must be the right ones. A
+// scatter may have the same tensor as data and output. Tensors are in host memory (kDLCPU or
+// kDLCUDAHost).
 sheaf_status sheaf_gather(const DLTensor* data, const DLTensor* indices, const DLTensor* output,
                           const sheaf_gather_options* options);
 sheaf_status sheaf_gather_elements(const DLTensor* data, const DLTensor* indices,
@@ -133,6 +187,17 @@ sheaf_status sheaf_gather_nd(const DLTensor* data, const DLTensor* indices, cons
                              const sheaf_gather_nd_options* options);
 sheaf_status sheaf_xla_gather(const DLTensor* data, const DLTensor* indices, const DLTensor* output,
                               const sheaf_xla_gather_options* options);
+sheaf_status sheaf_scatter(const DLTensor* data, const DLTensor* indices, const DLTensor* updates,
+                           const DLTensor* output, const sheaf_scatter_options* options);
+sheaf_status sheaf_scatter_elements(const DLTensor* data, const DLTensor* indices,
+                                    const DLTensor* updates, const DLTensor* output,
+                                    const sheaf_scatter_elements_options* options);
+sheaf_status sheaf_scatter_nd(const DLTensor* data, const DLTensor* indices,
+                              const DLTensor* updates, const DLTensor* output,
+                              const sheaf_scatter_nd_options* options);
+sheaf_status sheaf_xla_scatter(const DLTensor* data, const DLTensor* indices,
+                               const DLTensor* updates, const DLTensor* output,
+                               const sheaf_xla_scatter_options* options);
 
 // ---- Plans: checked once, run often, from any thread.
 typedef struct sheaf_plan sheaf_plan;
@@ -153,6 +218,23 @@ sheaf_status sheaf_plan_gather_nd(const DLTensor* data, const DLTensor* indices,
 sheaf_status sheaf_plan_xla_gather(const DLTensor* data, const DLTensor* indices,
                                    const DLTensor* output, const sheaf_xla_gather_options* options,
                                    sheaf_plan** plan);
+sheaf_status sheaf_plan_scatter(const DLTensor* data, const DLTensor* indices,
+                                const DLTensor* updates, const DLTensor* output,
+                                const sheaf_scatter_options* options, sheaf_plan** plan);
+sheaf_status sheaf_plan_scatter_elements(const DLTensor* data, const DLTensor* indices,
+                                         const DLTensor* updates, const DLTensor* output,
+                                         const sheaf_scatter_elements_options* options,
+                                         sheaf_plan** plan);
+sheaf_status sheaf_plan_scatter_nd(const DLTensor* data, const DLTensor* indices,
+                                   const DLTensor* updates, const DLTensor* output,
+                                   const sheaf_scatter_nd_options* options, sheaf_plan** plan);
+sheaf_status sheaf_plan_xla_scatter(const DLTensor* data, const DLTensor* indices,
+                                    const DLTensor* updates, const DLTensor* output,
+                                    const sheaf_xla_scatter_options* options, sheaf_plan** plan);
+
+// The gradient as a plan of its own. Of a gather, that of data: a scatter-add onto zeros. Of a
+// scatter with SHEAF_REDUCE_NONE or _ADD, that of the updates: a gather. *gradient as *plan above.
+sheaf_status sheaf_plan_vjp(const sheaf_plan* plan, sheaf_plan** gradient);
 
 // What the output must be: fills in dtype, ndim, shape and strides; `data` is NULL. Shape and
 // strides are the plan's: read them while it lives, do not write them.
@@ -163,9 +245,13 @@ typedef struct sheaf_run_options {
   const char* kernel;  // a kernel or backend by name; NULL: the first that accepts
 } sheaf_run_options;
 
-// Runs on tensors of the planned shapes, strides and types.
+// Runs on tensors of the planned shapes, strides and types: the first a gather, the second a
+// scatter, whose data may be NULL if it starts from zeros.
 sheaf_status sheaf_plan_run(const sheaf_plan* plan, const DLTensor* data, const DLTensor* indices,
                             const DLTensor* output, const sheaf_run_options* options);
+sheaf_status sheaf_plan_run_scatter(const sheaf_plan* plan, const DLTensor* data,
+                                    const DLTensor* indices, const DLTensor* updates,
+                                    const DLTensor* output, const sheaf_run_options* options);
 
 // The loop nest for the eye, and as a JSON object. The text lives as long as the plan; NULL if
 // there is no memory for it, or if `plan` is NULL.

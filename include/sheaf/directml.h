@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// DirectML's gathers on host memory. Descriptors, values and HRESULTs are DirectML's; only the
-// device and the bindings are exchanged. docs/directml.md shows how, and lists what is enforced.
+// DirectML's gathers and scatters on host memory. Descriptors, values and HRESULTs are DirectML's;
+// only the device and the bindings are exchanged. docs/directml.md shows how, and lists what is
+// enforced.
 //
 // DirectML's names (DML_*, IDML*, UINT, HRESULT, …) live in sheaf::dml and are visible without a
 // prefix too, unless DirectML.h was included before or SHEAF_DIRECTML_NO_GLOBAL_NAMES is defined.
@@ -50,7 +51,8 @@ class HostBuffer {
 };
 
 // What a call works on: the arguments of IDMLBindingTable's BindInputs, BindOutputs and
-// BindPersistentResource. Inputs are InputTensor, IndicesTensor; the output is OutputTensor.
+// BindPersistentResource. Inputs are InputTensor, IndicesTensor and, of a scatter, UpdatesTensor;
+// the output is OutputTensor. A scatter may have its input and its output in the same place.
 struct Bindings {
   UINT InputCount = 0;
   const DML_BINDING_DESC* Inputs = nullptr;
@@ -117,7 +119,7 @@ class IDMLDevice : public IDMLObject {
   virtual HRESULT InitializeOperator(IDMLCompiledOperator* op,
                                      const Bindings& bindings) noexcept = 0;
 
-  // Gathers, and returns when done. After a failure the output is untouched.
+  // Gathers or scatters, and returns when done. After a failure the output is untouched.
   virtual HRESULT Dispatch(IDMLCompiledOperator* op, const Bindings& bindings) noexcept = 0;
 
  private:

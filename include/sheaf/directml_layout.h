@@ -70,6 +70,21 @@ static_assert(is(offsetof(DML_GATHER_ND1_OPERATOR_DESC, IndicesDimensionCount), 
 static_assert(is(offsetof(DML_GATHER_ND1_OPERATOR_DESC, BatchDimensionCount), 32));
 static_assert(is(sizeof(DML_GATHER_ND1_OPERATOR_DESC), 40));
 
+static_assert(is(offsetof(DML_SCATTER_OPERATOR_DESC, InputTensor), 0));
+static_assert(is(offsetof(DML_SCATTER_OPERATOR_DESC, IndicesTensor), 8));
+static_assert(is(offsetof(DML_SCATTER_OPERATOR_DESC, UpdatesTensor), 16));
+static_assert(is(offsetof(DML_SCATTER_OPERATOR_DESC, OutputTensor), 24));
+static_assert(is(offsetof(DML_SCATTER_OPERATOR_DESC, Axis), 32));
+static_assert(is(sizeof(DML_SCATTER_OPERATOR_DESC), 40));
+
+static_assert(is(offsetof(DML_SCATTER_ND_OPERATOR_DESC, InputTensor), 0));
+static_assert(is(offsetof(DML_SCATTER_ND_OPERATOR_DESC, IndicesTensor), 8));
+static_assert(is(offsetof(DML_SCATTER_ND_OPERATOR_DESC, UpdatesTensor), 16));
+static_assert(is(offsetof(DML_SCATTER_ND_OPERATOR_DESC, OutputTensor), 24));
+static_assert(is(offsetof(DML_SCATTER_ND_OPERATOR_DESC, InputDimensionCount), 32));
+static_assert(is(offsetof(DML_SCATTER_ND_OPERATOR_DESC, IndicesDimensionCount), 36));
+static_assert(is(sizeof(DML_SCATTER_ND_OPERATOR_DESC), 40));
+
 static_assert(is(offsetof(DML_FEATURE_QUERY_FEATURE_LEVELS, RequestedFeatureLevelCount), 0));
 static_assert(is(offsetof(DML_FEATURE_QUERY_FEATURE_LEVELS, RequestedFeatureLevels), 8));
 static_assert(is(sizeof(DML_FEATURE_QUERY_FEATURE_LEVELS), 16));

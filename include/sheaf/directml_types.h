@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The names, values and structs of DirectML's gathers, without Windows. Include sheaf/directml.h.
+// The names, values and structs of DirectML's gathers and scatters, without Windows. Include
+// sheaf/directml.h.
 #pragma once
 
 #include <cstdint>
@@ -224,6 +225,24 @@ struct DML_GATHER_ND1_OPERATOR_DESC {
   UINT InputDimensionCount;
   UINT IndicesDimensionCount;
   UINT BatchDimensionCount;
+};
+
+struct DML_SCATTER_OPERATOR_DESC {
+  const DML_TENSOR_DESC* InputTensor;
+  const DML_TENSOR_DESC* IndicesTensor;
+  const DML_TENSOR_DESC* UpdatesTensor;
+  const DML_TENSOR_DESC* OutputTensor;
+  UINT Axis;
+};
+using DML_SCATTER_ELEMENTS_OPERATOR_DESC = DML_SCATTER_OPERATOR_DESC;
+
+struct DML_SCATTER_ND_OPERATOR_DESC {
+  const DML_TENSOR_DESC* InputTensor;
+  const DML_TENSOR_DESC* IndicesTensor;
+  const DML_TENSOR_DESC* UpdatesTensor;
+  const DML_TENSOR_DESC* OutputTensor;
+  UINT InputDimensionCount;
+  UINT IndicesDimensionCount;
 };
 
 struct DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT {

@@ -77,6 +77,13 @@ std::string bad_index_text(const Plan& plan, const BadIndex& bad) {
              counted(element_count(r.indices.sizes), "index is", "indices are"), " out of range");
 }
 
+std::string_view index_advice(const Request& r) {
+  if (!r.index_hint.empty()) {
+    return r.index_hint;
+  }
+  return is_scatter(r.op) ? "out_of_range = clamp or skip" : "out_of_range = clamp or fill";
+}
+
 }  // namespace
 
 void throw_first_bad_index(const Plan& plan, const void* indices) {
@@ -87,8 +94,7 @@ void throw_first_bad_index(const Plan& plan, const void* indices) {
     return;
   }
   const Request& r = plan.request();
-  const std::string next = cat("out_of_range = clamp or ", is_scatter(r.op) ? "skip" : "fill",
-                               ";  picture: ", explain_command(r));
+  const std::string next = cat(index_advice(r), ";  picture: ", explain_command(r));
   throw IndexError(four_lines(r, "index out of range", bad_index_text(plan, bad), next),
                    bad.position, bad.count);
 }

@@ -37,6 +37,8 @@ IndexRule usual_rule(Op op);        // what an operator does where nothing else 
 struct Request {
   Op op = Op::kGather;
   std::string_view name;  // who asks: the first word of every error. A string literal.
+  // What a dialect's user can do about a bad index; empty: choose another rule. A string literal.
+  std::string_view index_hint;
   TensorSpec data, indices, output;
   TensorSpec updates;         // of a scatter
   bool output_given = false;  // false: the output is contiguous, its sizes computed

@@ -11,3 +11,9 @@ sheaf_status gather_with_zero_options(const DLTensor* data, const DLTensor* indi
   sheaf_gather_options options = {0};
   return sheaf_gather(data, indices, output, &options);
 }
+
+sheaf_status scatter_with_zero_options(const DLTensor* data, const DLTensor* indices,
+                                       const DLTensor* updates, const DLTensor* output) {
+  sheaf_scatter_options options = {0};
+  return sheaf_scatter(data, indices, updates, output, &options);
+}

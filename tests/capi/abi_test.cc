@@ -7,6 +7,8 @@
 #include "sheaf/error.h"
 
 extern "C" sheaf_status gather_with_zero_options(const DLTensor*, const DLTensor*, const DLTensor*);
+extern "C" sheaf_status scatter_with_zero_options(const DLTensor*, const DLTensor*, const DLTensor*,
+                                                  const DLTensor*);
 extern "C" sheaf_status gather_with_foreign_header_before(const DLTensor*, const DLTensor*,
                                                           const DLTensor*);
 extern "C" sheaf_status gather_with_foreign_header_after(const DLTensor*, const DLTensor*,
@@ -31,6 +33,15 @@ TEST(CapiAbi, EveryHeaderMeansTheSameStruct) {
     ASSERT_EQ(gather(data, indices, output), SHEAF_OK) << sheaf_last_error();
     EXPECT_THAT(output.values, testing::ElementsAre(30, 31, 10, 11));
   }
+}
+
+TEST(CapiAbi, ZeroIsTheDefaultOfAScatter) {
+  Values<float> data({10, 20, 30}, {3});
+  Values<int64_t> indices({2, -3}, {2});
+  Values<float> updates({1, 2}, {2});
+  ASSERT_EQ(scatter_with_zero_options(data, indices, updates, data), SHEAF_OK)
+      << sheaf_last_error();
+  EXPECT_THAT(data.values, testing::ElementsAre(2, 20, 1));
 }
 
 TEST(CapiAbi, Version) { EXPECT_STREQ(sheaf_version(), SHEAF_VERSION); }

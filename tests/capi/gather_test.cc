@@ -136,8 +136,8 @@ TEST_F(CapiGather, UnknownOptions) {
   options.rule.negative = -1;
   expect_refused("rule.negative = -1");
   options.rule.negative = 0;
-  options.rule.out_of_range = 6;
-  expect_refused("rule.out_of_range = 6, but 0..5 has a meaning");
+  options.rule.out_of_range = 7;
+  expect_refused("rule.out_of_range = 7, but 0..6 has a meaning");
   options.rule.out_of_range = SHEAF_FILL;
   options.rule.fill_value.kind = 4;
   expect_refused("rule.fill_value.kind = 4, but 0..3 has a meaning");

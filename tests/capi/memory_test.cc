@@ -50,6 +50,24 @@ TEST(CapiMemory, OneShot) {
   EXPECT_THAT(p.output.values, testing::ElementsAre(30, 31, 10, 11));
 }
 
+TEST(CapiMemory, Scatter) {
+  Problem p;
+  Values<float> changed{std::vector<float>(6, -1), {3, 2}};
+  const int failed = failures_until_success(
+      [&] {
+        const int status = sheaf_scatter(p.data, p.indices, p.output, changed, nullptr);
+        if (status != SHEAF_OK) {  // no matcher: it would allocate
+          for (const float value : changed.values) {
+            EXPECT_EQ(value, -1);
+          }
+        }
+        return status;
+      },
+      SHEAF_OK, SHEAF_OUT_OF_MEMORY);
+  EXPECT_GE(failed, 1);
+  EXPECT_THAT(changed.values, testing::ElementsAre(-1, -1, 20, 21, -1, -1));
+}
+
 TEST(CapiMemory, Plans) {
   Problem p;
   sheaf_plan* plan = nullptr;
@@ -61,6 +79,15 @@ TEST(CapiMemory, Plans) {
       },
       SHEAF_OK, SHEAF_OUT_OF_MEMORY);
   ASSERT_NE(plan, nullptr);
+  sheaf_plan* gradient = nullptr;
+  failures_until_success(
+      [&] {
+        const int status = sheaf_plan_vjp(plan, &gradient);
+        EXPECT_EQ(gradient == nullptr, status != SHEAF_OK);
+        return status;
+      },
+      SHEAF_OK, SHEAF_OUT_OF_MEMORY);
+  sheaf_plan_destroy(gradient);
   failures_until_success(
       [&] { return sheaf_plan_str(plan) != nullptr ? SHEAF_OK : SHEAF_OUT_OF_MEMORY; }, SHEAF_OK,
       SHEAF_OUT_OF_MEMORY);

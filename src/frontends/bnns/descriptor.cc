@@ -199,7 +199,7 @@ class Reader {
       refuse(call_, "unsupported element type",
              cat(name_, ".data_type: ", type->name,
                  (type->value & BNNSDataTypeIndexedBit) != 0
-                     ? " values stand in a table, which a gather does not look up"
+                     ? " values stand in a table, which is not looked up"
                      : " elements are smaller than a byte"),
              "elements of whole bytes: Float16, Float32, BFloat16, Int8..64, UInt8..64, Boolean");
     }

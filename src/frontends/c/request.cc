@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "frontends/c/request.h"
 
-#include <complex>
-#include <span>
-
 #include "frontends/c/dlpack.h"
+#include "frontends/c/options.h"
 #include "plan/refuse.h"
 #include "support/text.h"
 
 namespace sheaf {
 namespace {
+
+// Types that are all bytes to us are told apart here: the plan cannot.
+void check_type(const CCall& call, const char* name, DLDataType type) {
+  if (!same_type(call.dtype, type)) {
+    refuse(call.request, "types differ",
+           cat(name, " is ", to_string(type), ", but data is ", to_string(call.dtype)),
+           cat(name, " of type ", to_string(call.dtype), "; nothing is converted"));
+  }
+}
 
 CCall read_tensors(Op op, const CTensors& tensors) {
   CCall call;
@@ -24,8 +31,14 @@ CCall read_tensors(Op op, const CTensors& tensors) {
   const Tensor indices = read(tensors.indices, "indices");
   r.data = data.spec;
   r.indices = indices.spec;
+  call.dtype = tensors.data->dtype;
   call.data = data.data;
   call.indices = indices.data;
+  if (is_scatter(op)) {
+    const Tensor updates = read(tensors.updates, "updates");
+    r.updates = updates.spec;
+    call.updates = updates.data;
+  }
   if (tensors.output != nullptr || tensors.output_required) {
     const Tensor output = read(tensors.output, "output");
     r.output = output.spec;
@@ -35,67 +48,33 @@ CCall read_tensors(Op op, const CTensors& tensors) {
   return call;
 }
 
-// Types that are all bytes to us are told apart here: the plan cannot.
-void check_output_type(const Request& r, const CTensors& tensors) {
-  if (r.output_given && !same_type(tensors.data->dtype, tensors.output->dtype)) {
-    refuse(r, "types differ",
-           cat("output is ", to_string(tensors.output->dtype), ", but data is ",
-               to_string(tensors.data->dtype)),
-           cat("an output of type ", to_string(tensors.data->dtype), "; gathers do not convert"));
+// After the options, so that a refusal shows them too.
+void check_types(const CCall& call, const CTensors& tensors) {
+  if (is_scatter(call.request.op)) {
+    check_type(call, "updates", tensors.updates->dtype);
+  }
+  if (call.request.output_given) {
+    check_type(call, "output", tensors.output->dtype);
   }
 }
 
-[[noreturn]] void refuse_option(const Request& r, const char* field, int64_t value, int last) {
-  refuse(r, "unknown option", cat(field, " = ", value, ", but 0..", last, " has a meaning"),
-         "a constant of sheaf/c.h; a struct set to {0} has the defaults");
-}
-
-Scalar fill_value(const Request& r, const sheaf_scalar& scalar) {
-  switch (scalar.kind) {
-    case SHEAF_SCALAR_INT: return scalar.value.as_int;
-    case SHEAF_SCALAR_UINT: return scalar.value.as_uint;
-    case SHEAF_SCALAR_FLOAT: return scalar.value.as_float;
-    case SHEAF_SCALAR_COMPLEX:
-      return std::complex<double>(scalar.value.as_complex[0], scalar.value.as_complex[1]);
-    default: refuse_option(r, "rule.fill_value.kind", scalar.kind, SHEAF_SCALAR_COMPLEX);
+// What the options of all scatters share.
+template <class Options>
+CCall read_scatter(Op op, CTensors tensors, const Options& options) {
+  if (options.onto_zeros != 0 && tensors.data == nullptr) {
+    tensors.data = tensors.output;  // for its shape: it is not read
   }
-}
-
-// `defaults`: what a zero stands for.
-IndexRule index_rule(const Request& r, const sheaf_index_rule& rule, const IndexRule& defaults) {
-  IndexRule result = defaults;
-  switch (rule.negative) {
-    case SHEAF_NEGATIVE_DEFAULT: break;
-    case SHEAF_NEGATIVE_FROM_END: result.negative = Negative::kFromEnd; break;
-    case SHEAF_NEGATIVE_OUT_OF_RANGE: result.negative = Negative::kOutOfRange; break;
-    default: refuse_option(r, "rule.negative", rule.negative, SHEAF_NEGATIVE_OUT_OF_RANGE);
+  CCall call = read_tensors(op, tensors);
+  Request& r = call.request;
+  if (op == Op::kXlaScatter) {
+    r.xla = std::make_shared<const XlaGatherOptions>();  // a refusal shows it, though still empty
   }
-  switch (rule.out_of_range) {
-    case SHEAF_OUT_OF_RANGE_DEFAULT: break;
-    case SHEAF_FAIL: result.out_of_range = OutOfRange::kFail; break;
-    case SHEAF_CLAMP: result.out_of_range = OutOfRange::kClamp; break;
-    case SHEAF_FILL:
-      result.out_of_range = OutOfRange::kFill;
-      result.fill_value = fill_value(r, rule.fill_value);
-      break;
-    case SHEAF_WRAP: result.out_of_range = OutOfRange::kWrap; break;
-    case SHEAF_TRUST: result.out_of_range = OutOfRange::kTrust; break;
-    default: refuse_option(r, "rule.out_of_range", rule.out_of_range, SHEAF_TRUST);
-  }
-  return result;
-}
-
-Dims dims(const Request& r, const char* field, const sheaf_dims& list) {
-  if (list.count < 0 || list.count > kMaxRank) {
-    refuse(r, cat(field, " has the wrong length"),
-           cat(field, ".count = ", list.count, ", but 0..", kMaxRank, " is supported"),
-           "one entry for each dimension that is named");
-  }
-  if (list.values == nullptr && list.count > 0) {
-    refuse(r, "null pointer", cat(field, ".count = ", list.count, ", but .values is null"),
-           "the list's entries");
-  }
-  return Dims(std::span<const int64_t>(list.values, static_cast<size_t>(list.count)));
+  r.reduction = reduction(r, options.reduction);
+  r.include_self = options.exclude_self == 0;
+  r.onto_zeros = options.onto_zeros != 0;
+  r.relaxed = options.relaxed != 0;
+  r.rule = index_rule(r, options.rule);
+  return call;
 }
 
 }  // namespace
@@ -105,8 +84,8 @@ CCall read_call(const CTensors& tensors, const sheaf_gather_options& options) {
   Request& r = call.request;
   r.axis = options.axis;
   r.batch_dims = options.batch_dims;
-  r.rule = index_rule(r, options.rule, {});
-  check_output_type(r, tensors);
+  r.rule = index_rule(r, options.rule);
+  check_types(call, tensors);
   return call;
 }
 
@@ -115,8 +94,8 @@ CCall read_call(const CTensors& tensors, const sheaf_gather_elements_options& op
   Request& r = call.request;
   r.axis = options.axis;
   r.broadcast = options.broadcast != 0;
-  r.rule = index_rule(r, options.rule, {});
-  check_output_type(r, tensors);
+  r.rule = index_rule(r, options.rule);
+  check_types(call, tensors);
   return call;
 }
 
@@ -124,8 +103,8 @@ CCall read_call(const CTensors& tensors, const sheaf_gather_nd_options& options)
   CCall call = read_tensors(Op::kGatherNd, tensors);
   Request& r = call.request;
   r.batch_dims = options.batch_dims;
-  r.rule = index_rule(r, options.rule, {});
-  check_output_type(r, tensors);
+  r.rule = index_rule(r, options.rule);
+  check_types(call, tensors);
   return call;
 }
 
@@ -142,9 +121,48 @@ CCall read_call(const CTensors& tensors, const sheaf_xla_gather_options& options
       dims(r, "start_indices_batching_dims", options.start_indices_batching_dims);
   xla->start_index_map = dims(r, "start_index_map", options.start_index_map);
   xla->slice_sizes = dims(r, "slice_sizes", options.slice_sizes);
-  xla->rule = index_rule(r, options.rule, xla->rule);
-  r.rule = xla->rule;
-  check_output_type(r, tensors);
+  r.rule = index_rule(r, options.rule);
+  check_types(call, tensors);
+  return call;
+}
+
+CCall read_call(const CTensors& tensors, const sheaf_scatter_options& options) {
+  CCall call = read_scatter(Op::kScatter, tensors, options);
+  call.request.axis = options.axis;
+  call.request.batch_dims = options.batch_dims;
+  check_types(call, tensors);
+  return call;
+}
+
+CCall read_call(const CTensors& tensors, const sheaf_scatter_elements_options& options) {
+  CCall call = read_scatter(Op::kScatterElements, tensors, options);
+  call.request.axis = options.axis;
+  check_types(call, tensors);
+  return call;
+}
+
+CCall read_call(const CTensors& tensors, const sheaf_scatter_nd_options& options) {
+  CCall call = read_scatter(Op::kScatterNd, tensors, options);
+  call.request.batch_dims = options.batch_dims;
+  check_types(call, tensors);
+  return call;
+}
+
+CCall read_call(const CTensors& tensors, const sheaf_xla_scatter_options& options) {
+  CCall call = read_scatter(Op::kXlaScatter, tensors, options);
+  Request& r = call.request;
+  r.skip_whole_window = options.skip_whole_window != 0;
+  auto xla = std::make_shared<XlaGatherOptions>();
+  r.xla = xla;
+  xla->index_vector_dim = options.index_vector_dim;
+  xla->offset_dims = dims(r, "update_window_dims", options.update_window_dims);
+  xla->collapsed_slice_dims = dims(r, "inserted_window_dims", options.inserted_window_dims);
+  xla->operand_batching_dims = dims(r, "input_batching_dims", options.input_batching_dims);
+  xla->start_indices_batching_dims =
+      dims(r, "scatter_indices_batching_dims", options.scatter_indices_batching_dims);
+  xla->start_index_map =
+      dims(r, "scatter_dims_to_operand_dims", options.scatter_dims_to_operand_dims);
+  check_types(call, tensors);
   return call;
 }
 

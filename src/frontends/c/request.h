@@ -14,13 +14,16 @@ struct CTensors {
   const DLTensor* indices;
   const DLTensor* output;
   bool output_required;
+  const DLTensor* updates = nullptr;  // of a scatter
 };
 
 // What they and the options ask for, and where the tensors' memory is.
 struct CCall {
   Request request;
+  DLDataType dtype = {};  // of all tensors but indices, as the caller spells it
   const void* data = nullptr;
   const void* indices = nullptr;
+  const void* updates = nullptr;
   void* output = nullptr;
 };
 
@@ -28,5 +31,9 @@ CCall read_call(const CTensors& tensors, const sheaf_gather_options& options);
 CCall read_call(const CTensors& tensors, const sheaf_gather_elements_options& options);
 CCall read_call(const CTensors& tensors, const sheaf_gather_nd_options& options);
 CCall read_call(const CTensors& tensors, const sheaf_xla_gather_options& options);
+CCall read_call(const CTensors& tensors, const sheaf_scatter_options& options);
+CCall read_call(const CTensors& tensors, const sheaf_scatter_elements_options& options);
+CCall read_call(const CTensors& tensors, const sheaf_scatter_nd_options& options);
+CCall read_call(const CTensors& tensors, const sheaf_xla_scatter_options& options);
 
 }  // namespace sheaf

@@ -11,8 +11,8 @@
 #include "frontends/directml/dispatch.h"
 #include "frontends/directml/feature_levels.h"
 #include "frontends/directml/feature_query.h"
-#include "frontends/directml/gather_request.h"
 #include "frontends/directml/operator_desc.h"
+#include "frontends/directml/request.h"
 #include "frontends/directml/result.h"
 #include "plan/refuse.h"
 #include "sheaf/directml.h"
@@ -45,32 +45,33 @@ namespace {
 // Children keep their device: as long as they live, its address tells whose they are.
 class Operator final : public Counted<IDMLOperator, Operator> {
  public:
-  Operator(IDMLDevice* device, std::shared_ptr<const Gather> gather)
-      : device_(device), gather_(std::move(gather)) {}
+  Operator(IDMLDevice* device, std::shared_ptr<const Executable> executable)
+      : device_(device), executable_(std::move(executable)) {}
 
   const ComPtr<IDMLDevice>& device() const { return device_; }
-  const std::shared_ptr<const Gather>& gather() const { return gather_; }
+  const std::shared_ptr<const Executable>& executable() const { return executable_; }
 
  private:
   ComPtr<IDMLDevice> device_;
-  std::shared_ptr<const Gather> gather_;
+  std::shared_ptr<const Executable> executable_;
 };
 
 class CompiledOperator final : public Counted<IDMLCompiledOperator, CompiledOperator> {
  public:
-  explicit CompiledOperator(const Operator& op) : device_(op.device()), gather_(op.gather()) {}
+  explicit CompiledOperator(const Operator& op)
+      : device_(op.device()), executable_(op.executable()) {}
 
   DML_BINDING_PROPERTIES GetBindingProperties() const noexcept override {
-    return {0, 0, gather_->persistent_bytes()};
+    return {0, 0, executable_->persistent_bytes()};
   }
-  const Plan& GetPlan() const noexcept override { return gather_->plan(); }
+  const Plan& GetPlan() const noexcept override { return executable_->plan(); }
 
   const ComPtr<IDMLDevice>& device() const { return device_; }
-  const std::shared_ptr<const Gather>& gather() const { return gather_; }
+  const std::shared_ptr<const Executable>& executable() const { return executable_; }
 
  private:
   ComPtr<IDMLDevice> device_;
-  std::shared_ptr<const Gather> gather_;
+  std::shared_ptr<const Executable> executable_;
 };
 
 // Nobody but this file can derive from the interfaces, so the cast is safe.
@@ -88,7 +89,7 @@ const Object& own(const IDMLDevice* device, const char* call, const Interface* o
     refuse({.who = call,
             .what = "operator of another device",
             .detail = "the operator was created by another device",
-            .given = describe(object->gather()->plan().request()),
+            .given = describe(object->executable()->plan().request()),
             .next = "an operator of this device"});
   }
   return *object;
@@ -132,8 +133,10 @@ class Device final : public Counted<IDMLDevice, Device> {
     return guarded([&] {
       const OperatorDesc read = read_operator(desc, level_);
       const Tensors tensors = read_tensors(read);
-      auto gather = std::make_shared<const Gather>(make_plan(make_request(read, tensors)), tensors);
-      return give<Operator>(op, this, std::move(gather));
+      const Request request = is_scatter(read.info->op) ? scatter_request(read, tensors)
+                                                        : gather_request(read, tensors);
+      auto executable = std::make_shared<const Executable>(make_plan(request), tensors);
+      return give<Operator>(op, this, std::move(executable));
     });
   }
 
@@ -143,7 +146,7 @@ class Device final : public Counted<IDMLDevice, Device> {
     return guarded([&] {
       const auto& created = own<Operator>(this, "CompileOperator", op);
       if ((flags & ~kExecutionFlags) != 0) {
-        refuse(created.gather()->plan().request(), "unknown execution flags",
+        refuse(created.executable()->plan().request(), "unknown execution flags",
                cat("flags = ", int32_t{flags}), "DML_EXECUTION_FLAG_NONE (0)");
       }
       return give<CompiledOperator>(compiled, created);
@@ -152,14 +155,14 @@ class Device final : public Counted<IDMLDevice, Device> {
 
   HRESULT InitializeOperator(IDMLCompiledOperator* op, const Bindings& bindings) noexcept override {
     return guarded([&] {
-      own<CompiledOperator>(this, "InitializeOperator", op).gather()->initialize(bindings);
+      own<CompiledOperator>(this, "InitializeOperator", op).executable()->initialize(bindings);
       return S_OK;
     });
   }
 
   HRESULT Dispatch(IDMLCompiledOperator* op, const Bindings& bindings) noexcept override {
     return guarded([&] {
-      own<CompiledOperator>(this, "Dispatch", op).gather()->dispatch(bindings);
+      own<CompiledOperator>(this, "Dispatch", op).executable()->dispatch(bindings);
       return S_OK;
     });
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "frontends/directml/dispatch.h"
 
+#include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "plan/memory.h"
 #include "plan/refuse.h"
@@ -10,7 +12,6 @@
 namespace sheaf::dml::detail {
 namespace {
 
-constexpr UINT kInputCount = 2;
 constexpr UINT kOutputCount = 1;
 
 // What a buffer binding has to satisfy.
@@ -82,7 +83,9 @@ void check_count(const Request& r, const char* what, UINT count, UINT expected) 
   if (count != expected) {
     sheaf::refuse(r, "wrong number of bindings",
                   cat(count, " ", what, " are bound, but this operator has ", expected),
-                  "inputs InputTensor, IndicesTensor; output OutputTensor");
+                  is_scatter(r.op)
+                      ? "inputs InputTensor, IndicesTensor, UpdatesTensor; output OutputTensor"
+                      : "inputs InputTensor, IndicesTensor; output OutputTensor");
   }
 }
 
@@ -95,27 +98,34 @@ void check_list(const Request& r, const char* what, const DML_BINDING_DESC* list
 
 }  // namespace
 
-Gather::Gather(const Plan& plan, const Tensors& tensors)
+Executable::Executable(const Plan& plan, const Tensors& tensors)
     : plan_(plan),
-      inputs_{BoundTensor(tensors.input), BoundTensor(tensors.indices)},
+      input_count_(plan.is_scatter() ? 3 : 2),
+      inputs_{BoundTensor(tensors.input), BoundTensor(tensors.indices),
+              BoundTensor(tensors.updates)},
       output_(tensors.output) {
   constexpr UINT64 kAlignment = DML_PERSISTENT_BUFFER_ALIGNMENT;
-  for (BoundTensor& input : inputs_) {
+  for (BoundTensor& input : std::span(inputs_, input_count_)) {
     if (input.owned) {
       input.persistent_offset = persistent_bytes_;
-      // Cannot wrap: required_bytes is below 2^63, and there are two.
+      // The sum cannot wrap: both are at most 2^63.
       persistent_bytes_ += (input.required_bytes + kAlignment - 1) / kAlignment * kAlignment;
+      if (persistent_bytes_ > INT64_MAX) {
+        sheaf::refuse(plan.request(), "tensors too large",
+                      "the inputs that are OWNED_BY_DML need more than 2^63 - 1 bytes together",
+                      "fewer inputs that are OWNED_BY_DML");
+      }
     }
   }
 }
 
-const DML_BINDING_DESC* Gather::input_bindings(const Bindings& bindings) const {
-  check_count(plan_.request(), "inputs", bindings.InputCount, kInputCount);
+const DML_BINDING_DESC* Executable::input_bindings(const Bindings& bindings) const {
+  check_count(plan_.request(), "inputs", bindings.InputCount, input_count_);
   check_list(plan_.request(), "inputs", bindings.Inputs);
   return bindings.Inputs;
 }
 
-std::byte* Gather::persistent_memory(const Bindings& bindings, bool written) const {
+std::byte* Executable::persistent_memory(const Bindings& bindings, bool written) const {
   const DML_BINDING_DESC* binding = bindings.PersistentResource;
   const bool bound = binding != nullptr && !is_none(*binding);
   if (persistent_bytes_ == 0) {
@@ -137,15 +147,15 @@ std::byte* Gather::persistent_memory(const Bindings& bindings, bool written) con
       {"PersistentResource", persistent_bytes_, DML_PERSISTENT_BUFFER_ALIGNMENT, written});
 }
 
-void Gather::initialize(const Bindings& bindings) const {
+void Executable::initialize(const Bindings& bindings) const {
   const Request& r = plan_.request();
   std::byte* persistent = persistent_memory(bindings, true);
   if (persistent == nullptr && bindings.InputCount == 0) {
     return;  // nothing is owned, and nothing was bound
   }
   const DML_BINDING_DESC* list = input_bindings(bindings);
-  const std::byte* sources[kInputCount] = {};
-  for (UINT i = 0; i < kInputCount; ++i) {  // all checks come before the first byte is written
+  const std::byte* sources[kMaxInputs] = {};
+  for (UINT i = 0; i < input_count_; ++i) {  // all checks come before the first byte is written
     const BoundTensor& input = inputs_[i];
     if (!input.owned) {
       if (!is_none(list[i])) {
@@ -164,7 +174,7 @@ void Gather::initialize(const Bindings& bindings) const {
                     "memory of its own");
     }
   }
-  for (UINT i = 0; i < kInputCount; ++i) {
+  for (UINT i = 0; i < input_count_ && persistent != nullptr; ++i) {
     if (inputs_[i].owned) {
       std::memcpy(persistent + inputs_[i].persistent_offset, sources[i],
                   static_cast<size_t>(inputs_[i].required_bytes));
@@ -172,14 +182,25 @@ void Gather::initialize(const Bindings& bindings) const {
   }
 }
 
-void Gather::dispatch(const Bindings& bindings) const {
+// An owned InputTensor in the same place as the output would pass for a scatter in place, and the
+// next dispatch would start from this one's result.
+void Executable::refuse_output_in(const std::byte* persistent, const std::byte* output) const {
+  const ByteRange kept{0, static_cast<int64_t>(persistent_bytes_)};
+  const ByteRange written{0, static_cast<int64_t>(output_.required_bytes)};
+  if (persistent != nullptr && ranges_meet(persistent, kept, output, written)) {
+    sheaf::refuse(plan_.request(), "output overlaps the persistent resource",
+                  "OutputTensor and PersistentResource share memory", "memory of its own");
+  }
+}
+
+void Executable::dispatch(const Bindings& bindings) const {
   const Request& r = plan_.request();
   const DML_BINDING_DESC* list = input_bindings(bindings);
   check_count(r, "outputs", bindings.OutputCount, kOutputCount);
   check_list(r, "outputs", bindings.Outputs);
   const std::byte* persistent = persistent_memory(bindings, false);
-  const std::byte* sources[kInputCount] = {};
-  for (UINT i = 0; i < kInputCount; ++i) {
+  const std::byte* sources[kMaxInputs] = {};
+  for (UINT i = 0; i < input_count_; ++i) {
     const BoundTensor& input = inputs_[i];
     if (!input.owned) {
       sources[i] = bound_memory(r, list[i], demand_of(input, false));
@@ -191,7 +212,13 @@ void Gather::dispatch(const Bindings& bindings) const {
                     "DML_BINDING_TYPE_NONE (0)");
     }
   }
-  plan_.run(sources[0], sources[1], bound_memory(r, bindings.Outputs[0], demand_of(output_, true)));
+  std::byte* output = bound_memory(r, bindings.Outputs[0], demand_of(output_, true));
+  if (plan_.is_scatter()) {
+    refuse_output_in(persistent, output);
+    plan_.run(sources[0], sources[1], sources[2], output);
+  } else {
+    plan_.run(sources[0], sources[1], output);
+  }
 }
 
 }  // namespace sheaf::dml::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A compiled gather: what CreateOperator decided, and what it does with bindings.
+// A compiled operator: what CreateOperator decided, and what it does with bindings.
 #pragma once
 
 #include "frontends/directml/tensor_desc.h"
@@ -24,9 +24,12 @@ struct BoundTensor {
   UINT64 persistent_offset = 0;  // where an owned tensor lies in the persistent resource
 };
 
-class Gather {
+inline constexpr UINT kMaxInputs = 3;
+
+class Executable {
  public:
-  Gather(const Plan& plan, const Tensors& tensors);
+  // Refuses owned inputs that no persistent resource could hold.
+  Executable(const Plan& plan, const Tensors& tensors);
 
   const Plan& plan() const { return plan_; }
   UINT64 persistent_bytes() const { return persistent_bytes_; }
@@ -39,10 +42,12 @@ class Gather {
 
  private:
   const DML_BINDING_DESC* input_bindings(const Bindings& bindings) const;
+  void refuse_output_in(const std::byte* persistent, const std::byte* output) const;
   std::byte* persistent_memory(const Bindings& bindings, bool written) const;
 
   Plan plan_;
-  BoundTensor inputs_[2];  // InputTensor, IndicesTensor
+  UINT input_count_;
+  BoundTensor inputs_[kMaxInputs];  // InputTensor, IndicesTensor, UpdatesTensor of a scatter
   BoundTensor output_;
   UINT64 persistent_bytes_ = 0;
 };

@@ -12,7 +12,7 @@ struct TypeInfo {
   DML_TENSOR_DATA_TYPE type;
   const char* name;
   int bits;
-  DType dtype;  // not read for 4-bit types: no gather takes them
+  DType dtype;  // not read for 4-bit types: no operator takes them
 };
 
 constexpr TypeInfo kTypes[] = {
@@ -49,21 +49,25 @@ constexpr TypeSet kUint32{DML_TENSOR_DATA_TYPE_UINT32};
 constexpr TypeSet kIndex{DML_TENSOR_DATA_TYPE_INT64, DML_TENSOR_DATA_TYPE_INT32,
                          DML_TENSOR_DATA_TYPE_UINT64, DML_TENSOR_DATA_TYPE_UINT32};
 
-// One table for all: an operator that came later has the rows from its own level on. The levels
-// after 4_1 change nothing.
+// One table for all: an operator that came later has the rows from its own level on. That is all
+// that 2_0 changes; the levels after 4_1 change nothing.
 constexpr TensorSupport kSupport[] = {
     {DML_FEATURE_LEVEL_4_1, 1, DML_TENSOR_DIMENSION_COUNT_MAX1, kUpTo64Bits, kIndex},
     {DML_FEATURE_LEVEL_3_0, 1, DML_TENSOR_DIMENSION_COUNT_MAX1, kUpTo32Bits, kIndex},
     {DML_FEATURE_LEVEL_2_1, 4, 4, kUpTo32Bits, kUint32},
+    {DML_FEATURE_LEVEL_2_0, 4, 4, kFloats, kUint32},
     {DML_FEATURE_LEVEL_1_0, 4, 4, kFloats, kUint32},
 };
 constexpr std::span kRows(kSupport);
 
 constexpr OperatorInfo kOperators[] = {
-    {DML_OPERATOR_GATHER, Op::kGather, "DML_OPERATOR_GATHER", kRows.first<4>()},
+    {DML_OPERATOR_GATHER, Op::kGather, "DML_OPERATOR_GATHER", kRows.first<5>()},
+    {DML_OPERATOR_SCATTER_ELEMENTS, Op::kScatterElements, "DML_OPERATOR_SCATTER_ELEMENTS",
+     kRows.first<4>()},
     {DML_OPERATOR_GATHER_ELEMENTS, Op::kGatherElements, "DML_OPERATOR_GATHER_ELEMENTS",
      kRows.first<3>()},
     {DML_OPERATOR_GATHER_ND, Op::kGatherNd, "DML_OPERATOR_GATHER_ND", kRows.first<3>()},
+    {DML_OPERATOR_SCATTER_ND, Op::kScatterNd, "DML_OPERATOR_SCATTER_ND", kRows.first<3>()},
     {DML_OPERATOR_GATHER_ND1, Op::kGatherNd, "DML_OPERATOR_GATHER_ND1", kRows.first<2>()},
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which gather exists since which feature level, and which types and dimension counts it takes
+// Which operator exists since which feature level, and which types and dimension counts it takes
 // there.
 #pragma once
 
@@ -34,7 +34,7 @@ class TypeSet {
   uint32_t bits_ = 0;
 };
 
-// What an operator takes from level `since` on. The output is as the input.
+// What an operator takes from level `since` on. Output and updates are as the input.
 struct TensorSupport {
   DML_FEATURE_LEVEL since;
   UINT min_dimensions, max_dimensions;
@@ -52,13 +52,13 @@ inline constexpr DML_FEATURE_LEVEL kHighestLevel = DML_FEATURE_LEVEL_6_4;
 bool is_feature_level(DML_FEATURE_LEVEL level);
 std::string level_name(DML_FEATURE_LEVEL level);  // "DML_FEATURE_LEVEL_3_0"
 
-// Null if `type` is no gather.
+// Null if `type` is neither a gather nor a scatter.
 const OperatorInfo* find_operator(DML_OPERATOR_TYPE type);
 
 // Null if the operator is not there yet.
 const TensorSupport* support_at(const OperatorInfo& info, DML_FEATURE_LEVEL level);
 
-// Whether any gather of the level takes the type, as data or as indices.
+// Whether any operator of the level takes the type, as data or as indices.
 bool is_type_supported(DML_TENSOR_DATA_TYPE type, DML_FEATURE_LEVEL level);
 
 std::string type_name(DML_TENSOR_DATA_TYPE type);  // "FLOAT32"; "DataType 99" for others
@@ -67,7 +67,7 @@ std::string names_of(const TypeSet& types);        // "FLOAT32, FLOAT16"
 // The bits of an element; 0 for an unknown type.
 int bits_of(DML_TENSOR_DATA_TYPE type);
 
-// The element type of a type that a gather takes.
+// The element type of a type that an operator takes.
 DType element_type(DML_TENSOR_DATA_TYPE type);
 
 }  // namespace sheaf::dml::detail

@@ -31,12 +31,16 @@ std::string describe(const DML_TENSOR_DESC* tensor) {
 }
 
 std::string describe(const OperatorDesc& op) {
-  const std::string tensors = cat("InputTensor ", describe(op.input), "   IndicesTensor ",
-                                  describe(op.indices), "   OutputTensor ", describe(op.output));
+  const std::string updates =
+      is_scatter(op.info->op) ? cat("   UpdatesTensor ", describe(op.updates)) : "";
+  const std::string tensors =
+      cat("InputTensor ", describe(op.input), "   IndicesTensor ", describe(op.indices), updates,
+          "   OutputTensor ", describe(op.output));
   switch (op.info->type) {
     case DML_OPERATOR_GATHER:
       return cat(tensors, "   Axis ", op.axis, "   IndexDimensions ", op.index_dimensions);
-    case DML_OPERATOR_GATHER_ELEMENTS: return cat(tensors, "   Axis ", op.axis);
+    case DML_OPERATOR_GATHER_ELEMENTS:
+    case DML_OPERATOR_SCATTER_ELEMENTS: return cat(tensors, "   Axis ", op.axis);
     default: break;
   }
   const std::string counts = cat("   InputDimensionCount ", op.input_dimension_count,
@@ -63,7 +67,8 @@ OperatorDesc read(const DML_GATHER_OPERATOR_DESC& desc) {
   return op;
 }
 
-OperatorDesc read(const DML_GATHER_ELEMENTS_OPERATOR_DESC& desc) {
+template <class Desc>
+OperatorDesc read_elements(const Desc& desc) {
   OperatorDesc op = with_tensors(desc);
   op.axis = desc.Axis;
   return op;
@@ -83,13 +88,31 @@ OperatorDesc read(const DML_GATHER_ND1_OPERATOR_DESC& desc) {
   return op;
 }
 
-OperatorDesc read_gather(DML_OPERATOR_TYPE type, const void* desc) {
+template <class Desc>
+OperatorDesc with_updates(OperatorDesc op, const Desc& desc) {
+  op.updates = desc.UpdatesTensor;
+  return op;
+}
+
+OperatorDesc read(const DML_SCATTER_OPERATOR_DESC& desc) {
+  return with_updates(read_elements(desc), desc);
+}
+
+OperatorDesc read(const DML_SCATTER_ND_OPERATOR_DESC& desc) {
+  return with_updates(read_nd(desc), desc);
+}
+
+OperatorDesc read_desc(DML_OPERATOR_TYPE type, const void* desc) {
   switch (type) {
     case DML_OPERATOR_GATHER: return read(*static_cast<const DML_GATHER_OPERATOR_DESC*>(desc));
     case DML_OPERATOR_GATHER_ELEMENTS:
-      return read(*static_cast<const DML_GATHER_ELEMENTS_OPERATOR_DESC*>(desc));
+      return read_elements(*static_cast<const DML_GATHER_ELEMENTS_OPERATOR_DESC*>(desc));
     case DML_OPERATOR_GATHER_ND:
       return read_nd(*static_cast<const DML_GATHER_ND_OPERATOR_DESC*>(desc));
+    case DML_OPERATOR_SCATTER_ELEMENTS:
+      return read(*static_cast<const DML_SCATTER_OPERATOR_DESC*>(desc));
+    case DML_OPERATOR_SCATTER_ND:
+      return read(*static_cast<const DML_SCATTER_ND_OPERATOR_DESC*>(desc));
     default: return read(*static_cast<const DML_GATHER_ND1_OPERATOR_DESC*>(desc));
   }
 }
@@ -111,8 +134,10 @@ OperatorDesc read_operator(const DML_OPERATOR_DESC* desc, DML_FEATURE_LEVEL leve
   }
   const OperatorInfo* info = find_operator(desc->Type);
   if (info == nullptr) {
-    refuse_creation("no such operator", cat("Type = ", int32_t{desc->Type}, " is no gather"), level,
-                    "DML_OPERATOR_GATHER, GATHER_ELEMENTS, GATHER_ND or GATHER_ND1");
+    refuse_creation("no such operator",
+                    cat("Type = ", int32_t{desc->Type}, " is no gather or scatter"), level,
+                    "DML_OPERATOR_GATHER, GATHER_ELEMENTS, GATHER_ND, GATHER_ND1, "
+                    "SCATTER_ELEMENTS or SCATTER_ND");
   }
   const TensorSupport* support = support_at(*info, level);
   if (support == nullptr) {
@@ -124,7 +149,7 @@ OperatorDesc read_operator(const DML_OPERATOR_DESC* desc, DML_FEATURE_LEVEL leve
     refuse_creation("null pointer", cat("the Desc of ", info->name, " is null"), level,
                     "pass the operator's own descriptor");
   }
-  OperatorDesc op = read_gather(desc->Type, desc->Desc);
+  OperatorDesc op = read_desc(desc->Type, desc->Desc);
   op.info = info;
   op.support = support;
   op.level = level;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The four operator descriptors as one struct, and the refusals that quote it.
+// The operator descriptors as one struct, and the refusals that quote it.
 #pragma once
 
 #include <string>
@@ -16,10 +16,11 @@ struct OperatorDesc {
   DML_FEATURE_LEVEL level = kHighestLevel;
   const DML_TENSOR_DESC* input = nullptr;
   const DML_TENSOR_DESC* indices = nullptr;
+  const DML_TENSOR_DESC* updates = nullptr;  // of a scatter
   const DML_TENSOR_DESC* output = nullptr;
-  UINT axis = 0;                                                // GATHER, GATHER_ELEMENTS
+  UINT axis = 0;                                                // GATHER, *_ELEMENTS
   UINT index_dimensions = 0;                                    // GATHER
-  UINT input_dimension_count = 0, indices_dimension_count = 0;  // GATHER_ND, GATHER_ND1
+  UINT input_dimension_count = 0, indices_dimension_count = 0;  // *_ND, GATHER_ND1
   UINT batch_dimension_count = 0;                               // GATHER_ND1
 };
 

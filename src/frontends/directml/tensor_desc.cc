@@ -29,7 +29,7 @@ struct Candidate {
 const DML_BUFFER_TENSOR_DESC& buffer_desc(const Candidate& c) {
   if (c.desc == nullptr || (c.desc->Type == DML_TENSOR_TYPE_BUFFER && c.desc->Desc == nullptr)) {
     refuse(c, "null pointer", c.desc == nullptr ? " is null" : ".Desc is null",
-           "describe all three tensors; none is optional");
+           "describe every tensor; none is optional");
   }
   if (c.desc->Type != DML_TENSOR_TYPE_BUFFER) {
     refuse(c, "not a buffer tensor", cat(".Type = ", int32_t{c.desc->Type}),
@@ -149,20 +149,23 @@ TensorDesc read_tensor(const Candidate& c) {
 }
 
 void check_together(const OperatorDesc& op, const Tensors& tensors) {
-  const int rank = tensors.input.spec.rank();
-  for (const TensorDesc* tensor : {&tensors.indices, &tensors.output}) {
-    if (tensor->spec.rank() != rank) {
+  const TensorDesc& input = tensors.input;
+  for (const TensorDesc* tensor : {&tensors.indices, &tensors.updates, &tensors.output}) {
+    if (tensor == &tensors.updates && !is_scatter(op.info->op)) {
+      continue;
+    }
+    if (tensor->spec.rank() != input.spec.rank()) {
       refuse(op, "dimension counts differ",
              cat(tensor->name, ".DimensionCount = ", tensor->spec.rank(),
-                 ", but that of InputTensor is ", rank),
+                 ", but that of InputTensor is ", input.spec.rank()),
              "pad the shorter ones with leading dimensions of size 1");
     }
-  }
-  if (tensors.output.type != tensors.input.type) {
-    refuse(op, "types differ",
-           cat("OutputTensor is ", type_name(tensors.output.type), ", but InputTensor is ",
-               type_name(tensors.input.type)),
-           "the same type; gathers do not convert");
+    if (tensor != &tensors.indices && tensor->type != input.type) {
+      refuse(op, "types differ",
+             cat(tensor->name, " is ", type_name(tensor->type), ", but InputTensor is ",
+                 type_name(input.type)),
+             "the same type; nothing is converted");
+    }
   }
 }
 
@@ -170,9 +173,13 @@ void check_together(const OperatorDesc& op, const Tensors& tensors) {
 
 Tensors read_tensors(const OperatorDesc& op) {
   const TensorSupport& support = *op.support;
-  Tensors tensors{.input = read_tensor({op, "InputTensor", op.input, support.data, false}),
-                  .indices = read_tensor({op, "IndicesTensor", op.indices, support.indices, false}),
-                  .output = read_tensor({op, "OutputTensor", op.output, support.data, true})};
+  Tensors tensors;
+  tensors.input = read_tensor({op, "InputTensor", op.input, support.data, false});
+  tensors.indices = read_tensor({op, "IndicesTensor", op.indices, support.indices, false});
+  if (is_scatter(op.info->op)) {
+    tensors.updates = read_tensor({op, "UpdatesTensor", op.updates, support.data, false});
+  }
+  tensors.output = read_tensor({op, "OutputTensor", op.output, support.data, true});
   check_together(op, tensors);
   return tensors;
 }

@@ -20,10 +20,11 @@ struct TensorDesc {
 
 struct Tensors {
   TensorDesc input, indices, output;
+  TensorDesc updates;  // of a scatter
 };
 
 // Refuses a tensor that is not sound or that the operator does not take at its level, and tensors
-// that differ in dimension count, or input and output in type.
+// that differ in dimension count, or from the input in type.
 Tensors read_tensors(const OperatorDesc& op);
 
 }  // namespace sheaf::dml::detail

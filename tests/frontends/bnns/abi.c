@@ -11,5 +11,11 @@ int (*const bnns_gather_from_c)(size_t, const BNNSNDArrayDescriptor*, const BNNS
 int (*const bnns_gather_nd_from_c)(const BNNSNDArrayDescriptor*, const BNNSNDArrayDescriptor*,
                                    BNNSNDArrayDescriptor*,
                                    const BNNSFilterParameters*) = BNNSGatherND;
+int (*const bnns_scatter_from_c)(size_t, BNNSReduceFunction, const BNNSNDArrayDescriptor*,
+                                 const BNNSNDArrayDescriptor*, BNNSNDArrayDescriptor*,
+                                 const BNNSFilterParameters*) = BNNSScatter;
+int (*const bnns_scatter_nd_from_c)(BNNSReduceFunction, const BNNSNDArrayDescriptor*,
+                                    const BNNSNDArrayDescriptor*, BNNSNDArrayDescriptor*,
+                                    const BNNSFilterParameters*) = BNNSScatterND;
 size_t (*const bnns_rank_from_c)(BNNSDataLayout) = BNNSDataLayoutGetRank;
 const char* (*const last_error_from_c)(void) = sheaf_last_error;

@@ -225,7 +225,7 @@ TEST_F(BnnsDescriptor, ScaledIntegers) {
   input.data_scale = 0.5F;
   expect_refused(
       "input and output are scaled differently\n"
-      "  input has data_scale 0.5 and data_bias 0, output has 1 and 0; a gather does not convert");
+      "  input has data_scale 0.5 and data_bias 0, output has 1 and 0; nothing is converted");
   output.data_scale = 0.5F;
   output.data_bias = 3;
   expect_refused("output has 0.5 and 3");

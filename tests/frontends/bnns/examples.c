@@ -87,3 +87,23 @@ int gather_columns(float columns[6]) {
   return BNNSGather(1, &input, &indices, &output, NULL);  // 30 10, 60 40, 90 70
 }
 // [/example]
+
+// [example bnns-scatter]
+int add_rows(float sums[9]) {  // three rows of three, which keep what they hold
+  float values[6] = {1, 2, 3, 10, 20, 30};
+  int32_t rows[2] = {2, 2};
+
+  BNNSNDArrayDescriptor input = {.layout = BNNSDataLayoutRowMajorMatrix,
+                                 .size = {3, 2},  // columns, rows
+                                 .data = values,
+                                 .data_type = BNNSDataTypeFloat32};
+  BNNSNDArrayDescriptor indices = {
+      .layout = BNNSDataLayoutVector, .size = {2}, .data = rows, .data_type = BNNSDataTypeInt32};
+  BNNSNDArrayDescriptor output = {.layout = BNNSDataLayoutRowMajorMatrix,
+                                  .size = {3, 3},
+                                  .data = sums,
+                                  .data_type = BNNSDataTypeFloat32};
+
+  return BNNSScatter(0, BNNSReduceFunctionSum, &input, &indices, &output, NULL);
+}  // from 0 0 0, 5 5 5, 100 100 100 to 0 0 0, 5 5 5, 111 122 133
+// [/example]

@@ -35,4 +35,10 @@ TEST(BnnsExamples, VectorGathersColumns) {
   EXPECT_THAT(columns, ElementsAre(30, 10, 60, 40, 90, 70));
 }
 
+TEST(BnnsExamples, VectorAddsRows) {
+  std::array<float, 9> sums = {0, 0, 0, 5, 5, 5, 100, 100, 100};
+  EXPECT_EQ(add_rows(sums.data()), 0);
+  EXPECT_THAT(sums, ElementsAre(0, 0, 0, 5, 5, 5, 111, 122, 133));
+}
+
 }  // namespace

@@ -76,7 +76,7 @@ TEST_F(BnnsGatherNd, OneElementIntoAnOutputOfMore) {
     auto output = describe({BNNSDataLayout2DFirstMajor, {1, size}}, result);
     EXPECT_EQ(BNNSGatherND(&input, &indices, &output, nullptr), -1003);
     EXPECT_THAT(sheaf_last_error(), HasSubstr("output is [1, " + std::to_string(size) +
-                                              "], but this call makes one element"));
+                                              "], but this call moves one element"));
     EXPECT_THAT(sheaf_last_error(), HasSubstr("try: an output whose sizes are all 1"));
   }
   EXPECT_THAT(result, Each(-1));

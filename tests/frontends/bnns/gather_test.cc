@@ -95,6 +95,9 @@ void expect_bad_index(T index, const std::string& text) {
               HasSubstr("BNNSGather: index out of range\n  indices[2] = " + text +
                         ", but axis 0 of data has 3 entries (allowed 0..2); 1 of 4 indices are out "
                         "of range"));
+  EXPECT_THAT(sheaf_last_error(),
+              HasSubstr("  try: indices that are in range; BNNS has no other rule, and none counts "
+                        "from the end;  picture: sheaf explain 'gather f32[3,3] "));
   EXPECT_THAT(result, Each(-1));
 }
 

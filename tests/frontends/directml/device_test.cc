@@ -135,8 +135,9 @@ TEST(DirectmlDevice, CreateOperatorWithoutADescriptor) {
                "  the DML_OPERATOR_DESC is null\n"
                "  device of DML_FEATURE_LEVEL_6_4\n"
                "  try: pass a descriptor");
-  for (const DML_OPERATOR_TYPE type : {DML_OPERATOR_GATHER, DML_OPERATOR_GATHER_ELEMENTS,
-                                       DML_OPERATOR_GATHER_ND, DML_OPERATOR_GATHER_ND1}) {
+  for (const DML_OPERATOR_TYPE type :
+       {DML_OPERATOR_GATHER, DML_OPERATOR_GATHER_ELEMENTS, DML_OPERATOR_GATHER_ND,
+        DML_OPERATOR_GATHER_ND1, DML_OPERATOR_SCATTER, DML_OPERATOR_SCATTER_ND}) {
     const DML_OPERATOR_DESC desc{type, nullptr};
     EXPECT_EQ(made->CreateOperator(&desc, &op), E_INVALIDARG);
     EXPECT_THAT(LastErrorText(), StartsWith("CreateOperator: null pointer\n  the Desc of DML_"));
@@ -147,7 +148,7 @@ TEST(DirectmlDevice, UnknownOperatorTypes) {
   const ComPtr<IDMLDevice> made = device();
   const DML_GATHER_OPERATOR_DESC gather_desc{};
   for (int type = -2; type < 300; ++type) {
-    if (type == 67 || type == 107 || type == 108 || type == 140) {
+    if (type == 67 || type == 94 || (type >= 107 && type <= 109) || type == 140) {
       continue;
     }
     const DML_OPERATOR_DESC desc{static_cast<DML_OPERATOR_TYPE>(type), &gather_desc};
@@ -155,7 +156,7 @@ TEST(DirectmlDevice, UnknownOperatorTypes) {
     EXPECT_EQ(made->CreateOperator(&desc, &op), E_INVALIDARG);
     EXPECT_EQ(op, nullptr);
     EXPECT_THAT(LastErrorText(), StartsWith("CreateOperator: no such operator\n  Type = " +
-                                            std::to_string(type) + " is no gather\n"));
+                                            std::to_string(type) + " is no gather or scatter\n"));
   }
 }
 

@@ -66,11 +66,12 @@ inline Tensor i64(Uints sizes, Uints strides = {}) {
   return {DML_TENSOR_DATA_TYPE_INT64, std::move(sizes), std::move(strides)};
 }
 
-// One of the four operators. `attributes` are the numbers of its descriptor, in their order.
+// One of the six operators. `attributes` are the numbers of its descriptor, in their order.
 struct Call {
   DML_OPERATOR_TYPE type;
   Tensor input, indices, output;
   Uints attributes;
+  std::optional<Tensor> updates = std::nullopt;  // of a scatter
 
   HRESULT create(IDMLDevice* device, IDMLOperator** op) {
     const auto number = [&](size_t i) { return i < attributes.size() ? attributes[i] : 0; };
@@ -79,12 +80,21 @@ struct Call {
     const DML_GATHER_ELEMENTS_OPERATOR_DESC elements{in, index, out, number(0)};
     const DML_GATHER_ND_OPERATOR_DESC nd{in, index, out, number(0), number(1)};
     const DML_GATHER_ND1_OPERATOR_DESC nd1{in, index, out, number(0), number(1), number(2)};
-    const void* desc = type == DML_OPERATOR_GATHER            ? &gather
-                       : type == DML_OPERATOR_GATHER_ELEMENTS ? static_cast<const void*>(&elements)
-                       : type == DML_OPERATOR_GATHER_ND       ? static_cast<const void*>(&nd)
-                                                              : &nd1;
-    const DML_OPERATOR_DESC whole{type, desc};
-    return device->CreateOperator(&whole, op);
+    const DML_TENSOR_DESC* update = updates ? updates->desc() : nullptr;
+    const DML_SCATTER_ELEMENTS_OPERATOR_DESC scatter{in, index, update, out, number(0)};
+    const DML_SCATTER_ND_OPERATOR_DESC scatter_nd{in, index, update, out, number(0), number(1)};
+    const auto with = [&](const void* desc) {
+      const DML_OPERATOR_DESC whole{type, desc};
+      return device->CreateOperator(&whole, op);
+    };
+    switch (type) {
+      case DML_OPERATOR_GATHER: return with(&gather);
+      case DML_OPERATOR_GATHER_ELEMENTS: return with(&elements);
+      case DML_OPERATOR_GATHER_ND: return with(&nd);
+      case DML_OPERATOR_SCATTER_ELEMENTS: return with(&scatter);
+      case DML_OPERATOR_SCATTER_ND: return with(&scatter_nd);
+      default: return with(&nd1);
+    }
   }
 };
 
@@ -100,6 +110,14 @@ inline Call gather_nd(Tensor input, Tensor indices, Tensor output, UINT input_co
 }
 inline Call gather_nd1(Tensor input, Tensor indices, Tensor output, Uints counts) {
   return {DML_OPERATOR_GATHER_ND1, input, indices, output, std::move(counts)};
+}
+
+inline Call scatter_elements(Tensor input, Tensor indices, Tensor updates, UINT axis) {
+  return {DML_OPERATOR_SCATTER_ELEMENTS, input, indices, input, {axis}, updates};
+}
+inline Call scatter_nd(Tensor input, Tensor indices, Tensor updates, UINT input_count,
+                       UINT indices_count) {
+  return {DML_OPERATOR_SCATTER_ND, input, indices, input, {input_count, indices_count}, updates};
 }
 
 inline ComPtr<IDMLDevice> device(DML_FEATURE_LEVEL level = DML_FEATURE_LEVEL_6_4) {
@@ -131,24 +149,27 @@ inline Compiled compile(Call call, DML_FEATURE_LEVEL level = DML_FEATURE_LEVEL_6
   return made;
 }
 
-// The bindings of one input, one indices and one output buffer, each whole.
-struct WholeBuffers {
-  HostBuffer buffers[3];
-  DML_BUFFER_BINDING ranges[3];
-  DML_BINDING_DESC descs[3];
+// The bindings of some input buffers and, last, one output buffer, each whole.
+template <size_t kCount>
+struct Whole {
+  HostBuffer buffers[kCount];
+  DML_BUFFER_BINDING ranges[kCount];
+  DML_BINDING_DESC descs[kCount];
 
-  WholeBuffers(HostBuffer input, HostBuffer indices, HostBuffer output)
-      : buffers{input, indices, output} {
-    for (int i = 0; i < 3; ++i) {
+  template <class... Buffers>
+  explicit Whole(Buffers... all) : buffers{all...} {
+    for (size_t i = 0; i < kCount; ++i) {
       ranges[i] = {&buffers[i], 0, buffers[i].size_in_bytes()};
       descs[i] = {DML_BINDING_TYPE_BUFFER, &ranges[i]};
     }
   }
-  WholeBuffers(const WholeBuffers&) = delete;
-  WholeBuffers& operator=(const WholeBuffers&) = delete;
+  Whole(const Whole&) = delete;
+  Whole& operator=(const Whole&) = delete;
 
-  Bindings bindings() const { return {2, descs, 1, &descs[2], nullptr}; }
+  Bindings bindings() const { return {kCount - 1, descs, 1, &descs[kCount - 1], nullptr}; }
 };
+using WholeBuffers = Whole<3>;    // input, indices, output
+using ScatterBuffers = Whole<4>;  // input, indices, updates, output
 
 inline constexpr unsigned char kUntouched = 0xA5;
 
@@ -175,6 +196,26 @@ std::vector<T> run(Call call, std::vector<T> data, std::vector<Index> indices,
   std::memset(output.data(), kUntouched, output.size() * sizeof(T));
   const WholeBuffers buffers(HostBuffer(std::as_const(data)), HostBuffer(std::as_const(indices)),
                              HostBuffer(output));
+  EXPECT_EQ(compiled.device->Dispatch(compiled.op.Get(), buffers.bindings()), S_OK)
+      << LastErrorText();
+  return output;
+}
+
+// The same for a scatter.
+template <class T, class Index>
+std::vector<T> run(Call call, std::vector<T> data, std::vector<Index> indices,
+                   std::vector<T> updates, DML_FEATURE_LEVEL level = DML_FEATURE_LEVEL_6_4) {
+  const Compiled compiled = compile(call, level);
+  if (!compiled.op) {
+    return {};
+  }
+  data = buffer_for(call.input, std::move(data));
+  indices = buffer_for(call.indices, std::move(indices));
+  updates = buffer_for(*call.updates, std::move(updates));
+  std::vector<T> output = buffer_for<T>(call.output, {});
+  std::memset(output.data(), kUntouched, output.size() * sizeof(T));
+  const ScatterBuffers buffers(HostBuffer(std::as_const(data)), HostBuffer(std::as_const(indices)),
+                               HostBuffer(std::as_const(updates)), HostBuffer(output));
   EXPECT_EQ(compiled.device->Dispatch(compiled.op.Get(), buffers.bindings()), S_OK)
       << LastErrorText();
   return output;

@@ -14,8 +14,9 @@ namespace {
 constexpr int kLastType = 15;  // two beyond the last, INT4
 constexpr UINT kMostDimensions = 9;
 
-constexpr DML_OPERATOR_TYPE kOperators[] = {DML_OPERATOR_GATHER, DML_OPERATOR_GATHER_ELEMENTS,
-                                            DML_OPERATOR_GATHER_ND, DML_OPERATOR_GATHER_ND1};
+constexpr DML_OPERATOR_TYPE kOperators[] = {DML_OPERATOR_GATHER,    DML_OPERATOR_GATHER_ELEMENTS,
+                                            DML_OPERATOR_GATHER_ND, DML_OPERATOR_GATHER_ND1,
+                                            DML_OPERATOR_SCATTER,   DML_OPERATOR_SCATTER_ND};
 
 using Types = std::set<DML_TENSOR_DATA_TYPE>;
 
@@ -36,6 +37,7 @@ const Types kIndex{DML_TENSOR_DATA_TYPE_INT64, DML_TENSOR_DATA_TYPE_INT32,
 DML_FEATURE_LEVEL introduced(DML_OPERATOR_TYPE type) {
   switch (type) {
     case DML_OPERATOR_GATHER: return DML_FEATURE_LEVEL_1_0;
+    case DML_OPERATOR_SCATTER: return DML_FEATURE_LEVEL_2_0;
     case DML_OPERATOR_GATHER_ND1: return DML_FEATURE_LEVEL_3_0;
     default: return DML_FEATURE_LEVEL_2_1;
   }
@@ -60,8 +62,13 @@ Call unit_call(DML_OPERATOR_TYPE type, DML_TENSOR_DATA_TYPE data, DML_TENSOR_DAT
   Call call{type, {data, sizes}, {index, sizes}, {data, sizes}, {}};
   switch (type) {
     case DML_OPERATOR_GATHER: call.attributes = {dimensions - 1, 1}; break;
+    case DML_OPERATOR_SCATTER:
     case DML_OPERATOR_GATHER_ELEMENTS: call.attributes = {dimensions - 1}; break;
     default: call.attributes = {1, 1, 0}; break;
+  }
+  if (type == DML_OPERATOR_SCATTER || type == DML_OPERATOR_SCATTER_ND) {
+    call.updates = Tensor(data, sizes);
+    call.updates->buffer.TotalTensorSizeInBytes = 64;
   }
   for (Tensor* tensor : {&call.input, &call.indices, &call.output}) {
     tensor->buffer.TotalTensorSizeInBytes = 64;  // also where the type has no size
@@ -98,10 +105,10 @@ TEST(DirectmlFeatureLevels, EveryLevelOperatorTypeIndexTypeAndDimensionCount) {
       }
     }
   }
-  EXPECT_EQ(checked, 15 * 4 * 16 * 16 * 10);
-  // 1_0 and 2_0: GATHER with 2 types. 2_1: three gathers with 8. 3_0 to 4_0: four, with 4 index
-  // types and 8 counts, and 8 data types. From 4_1 on: 11 data types.
-  EXPECT_EQ(accepted, 2 * 2 + 3 * 8 + 3 * 4 * 8 * 4 * 8 + 9 * 4 * 11 * 4 * 8);
+  EXPECT_EQ(checked, 15 * 6 * 16 * 16 * 10);
+  // 1_0: GATHER with 2 types. 2_0: SCATTER too. 2_1: five operators with 8. 3_0 to 4_0: all six,
+  // with 4 index types and 8 counts, and 8 data types. From 4_1 on: 11 data types.
+  EXPECT_EQ(accepted, 2 + 2 * 2 + 5 * 8 + 3 * 6 * 8 * 4 * 8 + 9 * 6 * 11 * 4 * 8);
 }
 
 TEST(DirectmlFeatureLevels, OutputTypesAreThoseOfTheInput) {
@@ -112,6 +119,36 @@ TEST(DirectmlFeatureLevels, OutputTypesAreThoseOfTheInput) {
       EXPECT_EQ(call.create(device().Get(), nullptr), input == output ? S_FALSE : E_INVALIDARG);
     }
   }
+}
+
+TEST(DirectmlFeatureLevels, UpdatesHaveTheTypeOfTheInput) {
+  for (const DML_TENSOR_DATA_TYPE input : kWide) {
+    for (const DML_TENSOR_DATA_TYPE updates : kWide) {
+      for (const DML_OPERATOR_TYPE type : {DML_OPERATOR_SCATTER, DML_OPERATOR_SCATTER_ND}) {
+        Call call = unit_call(type, input, DML_TENSOR_DATA_TYPE_INT32, 2);
+        call.updates->buffer.DataType = updates;
+        EXPECT_EQ(call.create(device().Get(), nullptr), input == updates ? S_FALSE : E_INVALIDARG);
+      }
+    }
+  }
+}
+
+// DirectML's page on SCATTER says 1_0, its header and its history of levels say 2_0.
+TEST(DirectmlFeatureLevels, ScatterIsThereSinceLevel20) {
+  EXPECT_EQ(refusal(unit_call(DML_OPERATOR_SCATTER, DML_TENSOR_DATA_TYPE_FLOAT32,
+                              DML_TENSOR_DATA_TYPE_UINT32, 4),
+                    DML_FEATURE_LEVEL_1_0),
+            "CreateOperator: feature level too low\n"
+            "  DML_OPERATOR_SCATTER_ELEMENTS needs DML_FEATURE_LEVEL_2_0\n"
+            "  device of DML_FEATURE_LEVEL_1_0\n"
+            "  try: a device of a higher level");
+  EXPECT_EQ(refusal(unit_call(DML_OPERATOR_SCATTER_ND, DML_TENSOR_DATA_TYPE_FLOAT32,
+                              DML_TENSOR_DATA_TYPE_UINT32, 4),
+                    DML_FEATURE_LEVEL_2_0),
+            "CreateOperator: feature level too low\n"
+            "  DML_OPERATOR_SCATTER_ND needs DML_FEATURE_LEVEL_2_1\n"
+            "  device of DML_FEATURE_LEVEL_2_0\n"
+            "  try: a device of a higher level");
 }
 
 TEST(DirectmlFeatureLevels, ARefusalNamesTheLevelAndWhatItTakes) {
@@ -149,7 +186,7 @@ TEST(DirectmlFeatureLevels, ARefusalNamesTheLevelAndWhatItTakes) {
             "  try: leading dimensions of size 1, or none of them; a scalar has Sizes {1}");
 }
 
-// CheckFeatureSupport tells what the tables say: a type is supported if some gather takes it.
+// CheckFeatureSupport tells what the tables say: a type is supported if some operator takes it.
 TEST(DirectmlFeatureLevels, TypeSupport) {
   for (const DML_FEATURE_LEVEL level : kLevels) {
     const ComPtr<IDMLDevice> made = device(level);

@@ -129,3 +129,46 @@ TEST(DirectmlMoveOver, OwnedByDml) {
   EXPECT_EQ(result, S_OK) << sheaf::dml::LastErrorText();
   EXPECT_EQ(rows, (std::vector<float>{5, 6, 1, 2}));
 }
+
+TEST(DirectmlMoveOver, Scatter) {
+  std::vector<float> table{1, 2, 3, 4, 5, 6};
+  const std::vector<UINT> picks{2, 0};
+  const std::vector<float> rows{70, 80, 90, 100};
+  sheaf::dml::ComPtr<IDMLDevice> device;
+  ASSERT_EQ(DMLCreateDevice(DML_CREATE_DEVICE_FLAG_NONE, &device), S_OK);
+  const UINT tableSizes[] = {3, 2}, picksSizes[] = {2, 1}, rowsSizes[] = {2, 2};
+  const DML_BUFFER_TENSOR_DESC tensors[] = {
+      {DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_FLAG_NONE, 2, tableSizes, nullptr, 24, 0},
+      {DML_TENSOR_DATA_TYPE_UINT32, DML_TENSOR_FLAG_NONE, 2, picksSizes, nullptr, 8, 0},
+      {DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_FLAG_NONE, 2, rowsSizes, nullptr, 16, 0}};
+  const DML_TENSOR_DESC input = {DML_TENSOR_TYPE_BUFFER, &tensors[0]};
+  const DML_TENSOR_DESC indices = {DML_TENSOR_TYPE_BUFFER, &tensors[1]};
+  const DML_TENSOR_DESC updates = {DML_TENSOR_TYPE_BUFFER, &tensors[2]};
+  sheaf::dml::ComPtr<IDMLOperator> op;
+  sheaf::dml::ComPtr<IDMLCompiledOperator> compiled;
+  const sheaf::dml::HostBuffer tableBuffer(table), picksBuffer(picks), rowsBuffer(rows);
+
+  // [example directml-scatter]
+  // table is {3, 2}, picks {2, 1}, rows {2, 2}: rows 2 and 0 of the table are replaced, in place.
+  const DML_SCATTER_ND_OPERATOR_DESC scatter = {&input,
+                                                &indices,
+                                                &updates,
+                                                /*OutputTensor*/ &input,
+                                                /*InputDimensionCount*/ 2,
+                                                /*IndicesDimensionCount*/ 2};
+  const DML_OPERATOR_DESC desc = {DML_OPERATOR_SCATTER_ND, &scatter};
+  HRESULT result = device->CreateOperator(&desc, &op);
+  result = device->CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, &compiled);
+
+  const DML_BUFFER_BINDING tableRange = {&tableBuffer, 0, 24};
+  const DML_BUFFER_BINDING picksRange = {&picksBuffer, 0, 8}, rowsRange = {&rowsBuffer, 0, 16};
+  const DML_BINDING_DESC inputs[] = {{DML_BINDING_TYPE_BUFFER, &tableRange},
+                                     {DML_BINDING_TYPE_BUFFER, &picksRange},
+                                     {DML_BINDING_TYPE_BUFFER, &rowsRange}};
+  const DML_BINDING_DESC outputs[] = {{DML_BINDING_TYPE_BUFFER, &tableRange}};
+  result = device->Dispatch(compiled.Get(), {3, inputs, 1, outputs});
+  // table is now 90, 100, 3, 4, 70, 80
+  // [/example]
+  EXPECT_EQ(result, S_OK) << sheaf::dml::LastErrorText();
+  EXPECT_EQ(table, (std::vector<float>{90, 100, 3, 4, 70, 80}));
+}

@@ -73,7 +73,7 @@ TEST(DirectmlGatherElementsPage, ExampleAsPrintedIsRefused) {
             "  OutputTensor is UINT32, but InputTensor is FLOAT32\n"
             "  InputTensor FLOAT32 {3, 3}   IndicesTensor UINT32 {2, 3}   OutputTensor UINT32 "
             "{2, 3}   Axis 0\n"
-            "  try: the same type; gathers do not convert");
+            "  try: the same type; nothing is converted");
 }
 
 TEST(DirectmlGatherNdPage, Example1RemapsRows) {

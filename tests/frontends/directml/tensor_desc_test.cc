@@ -77,7 +77,7 @@ TEST(DirectmlTensorDesc, AllThreeTensorsNull) {
                "  InputTensor is null\n"
                "  InputTensor null   IndicesTensor null   OutputTensor null   Axis 0   "
                "IndexDimensions 0\n"
-               "  try: describe all three tensors; none is optional");
+               "  try: describe every tensor; none is optional");
 }
 
 TEST(DirectmlTensorDesc, WrongTensorType) {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "frontends/bnns/call.h"
+
+#include <algorithm>
+#include <charconv>
+#include <climits>
+#include <string>
+
+#include "support/text.h"
+
+namespace sheaf::bnns {
+
+int return_code(sheaf_status status) {
+  switch (status) {
+    case SHEAF_OK: return SHEAF_BNNS_OK;
+    case SHEAF_INVALID_ARGUMENT: return SHEAF_BNNS_INVALID_ARGUMENT;
+    case SHEAF_INDEX_OUT_OF_RANGE: return SHEAF_BNNS_INDEX_OUT_OF_RANGE;
+    case SHEAF_UNSUPPORTED: return SHEAF_BNNS_UNSUPPORTED;
+    case SHEAF_OUT_OF_MEMORY: return SHEAF_BNNS_OUT_OF_MEMORY;
+    case SHEAF_INTERNAL_ERROR: return SHEAF_BNNS_INTERNAL_ERROR;
+  }
+  return SHEAF_BNNS_INTERNAL_ERROR;
+}
+
+Quantization quantization(const BNNSNDArrayDescriptor& descriptor, DType type) {
+  if (!type.is_integer()) {
+    return {1, 0};  // BNNS has no meaning for them there
+  }
+  return {descriptor.data_scale == 0 ? 1 : descriptor.data_scale, descriptor.data_bias};
+}
+
+std::string text_of(float value) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+// Elements are copied as they are. That is right if the output means the same by them, and if an
+// index is the integer that is stored.
+void check_quantization(const Call& call, const Tensors& t) {
+  const Quantization input = quantization(*call.input, t.input.spec.dtype);
+  const Quantization output = quantization(*call.output, t.output.spec.dtype);
+  const Quantization indices = quantization(*call.indices, t.indices.spec.dtype);
+  if (t.input.spec.dtype == t.output.spec.dtype && input != output) {
+    refuse(call, "input and output are scaled differently",
+           cat("input has data_scale ", text_of(input.scale), " and data_bias ",
+               text_of(input.bias), ", output has ", text_of(output.scale), " and ",
+               text_of(output.bias), "; nothing is converted"),
+           "the same data_scale and data_bias in both");
+  }
+  if (indices != Quantization{1, 0}) {
+    refuse(call, "indices are scaled",
+           cat("indices has data_scale ", text_of(indices.scale), " and data_bias ",
+               text_of(indices.bias)),
+           "indices with data_scale 1 and data_bias 0");
+  }
+}
+
+RunOptions run_options(const Call& call, const BNNSFilterParameters* parameters) {
+  if (parameters == nullptr) {
+    return {};
+  }
+  if ((parameters->flags & ~uint32_t{BNNSFlagsUseClientPtr}) != 0) {
+    refuse(call, "unknown flags",
+           cat("filter_params->flags = ", parameters->flags, ", but only BNNSFlagsUseClientPtr (",
+               uint32_t{BNNSFlagsUseClientPtr}, ") is known"),
+           "flags = 0");
+  }
+  return {.threads = static_cast<int>(std::min<size_t>(parameters->n_threads, INT_MAX))};
+}
+
+void check_axis(const Call& call, const char* tensor, const Dims& sizes, size_t axis) {
+  const auto rank = static_cast<size_t>(sizes.size());
+  if (axis >= rank) {
+    refuse(call, "axis out of range",
+           cat("axis = ", axis, ", but ", tensor, " has ",
+               counted(sizes.size(), "dimension", "dimensions"), " (allowed 0..", rank - 1, ")"),
+           cat("an axis from 0 to ", rank - 1));
+  }
+}
+
+void check_elements(const Call& call, const char* tensor, const Dims& sizes, const Dims& indices,
+                    size_t axis) {
+  if (indices.size() != sizes.size()) {
+    refuse(call, "ranks differ",
+           cat("indices has ", indices.size(), " dimensions, but a vector, or ",
+               counted(sizes.size(), "dimension", "dimensions"), " as in ", tensor, ", are needed"),
+           cat(call.name, "ND for tuples of indices"));
+  }
+  for (int d = 0; d < sizes.size(); ++d) {
+    if (static_cast<size_t>(d) != axis && indices[d] != sizes[d]) {
+      refuse(call, "shapes do not fit",
+             cat("dimension ", d, " has ", indices[d], " entries in indices, but ", sizes[d],
+                 " in ", tensor),
+             cat("indices of the ", tensor, "'s shape off the axis, or a vector of indices"));
+    }
+  }
+}
+
+TensorSpec one_element(const Call& call, const char* tensor, const TensorSpec& spec) {
+  for (const int64_t size : spec.sizes) {
+    if (size != 1) {
+      refuse(call, cat(tensor, " has the wrong shape"),
+             cat(tensor, " is ", bracketed(spec.sizes), ", but this call moves one element"),
+             cat("an ", tensor, " whose sizes are all 1"));
+    }
+  }
+  return {spec.dtype, {}};
+}
+
+Request common_request(Op op, const Call& call, const Tensors& t) {
+  Request r;
+  r.op = op;
+  r.name = call.name;
+  r.indices = t.indices.spec;
+  r.output = t.output.spec;
+  r.output_given = true;
+  r.rule = {.negative = Negative::kOutOfRange, .out_of_range = OutOfRange::kFail};
+  r.index_hint = "indices that are in range; BNNS has no other rule, and none counts from the end";
+  return r;
+}
+
+}  // namespace sheaf::bnns

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// The fields that the option structs of sheaf/c.h share, read. Refusals show `r` as far as it is
+// known.
+#pragma once
+
+#include "plan/request.h"
+#include "sheaf/c.h"
+
+namespace sheaf {
+
+// A zero stands for the usual rule of r.op.
+IndexRule index_rule(const Request& r, const sheaf_index_rule& rule);
+
+Reduction reduction(const Request& r, int32_t value);
+
+Dims dims(const Request& r, const char* field, const sheaf_dims& list);
+
+}  // namespace sheaf

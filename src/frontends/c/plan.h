@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// What is behind a sheaf_plan, and the two ways of every operator: one call, or a plan.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "frontends/c/boundary.h"
+#include "frontends/c/request.h"
+#include "sheaf/c.h"
+
+namespace sheaf {
+
+// Made when first asked for.
+struct PlanTexts {
+  std::mutex mutex;
+  std::string str, json;
+};
+
+}  // namespace sheaf
+
+struct sheaf_plan {
+  sheaf::Plan plan;
+  DLDataType dtype;  // of all tensors but indices, as the caller spells it
+  mutable sheaf::PlanTexts texts = {};
+};
+
+namespace sheaf {
+
+[[noreturn]] void refuse_null(std::string_view call, const char* argument, const char* next);
+
+template <class Options>
+const Options& or_defaults(const Options* options) {
+  static constexpr Options kDefaults = {};
+  return options == nullptr ? kDefaults : *options;
+}
+// XLA's operators have no shape without their options.
+const sheaf_xla_gather_options& or_defaults(const sheaf_xla_gather_options* options);
+const sheaf_xla_scatter_options& or_defaults(const sheaf_xla_scatter_options* options);
+
+void run_call(const CCall& call);
+
+template <class Options>
+sheaf_status run_once(const CTensors& tensors, const Options* options) {
+  return at_c_boundary([&] { run_call(read_call(tensors, or_defaults(options))); });
+}
+
+// The place for a new plan, set to null. Refuses null.
+sheaf_plan*& required_place(sheaf_plan** plan);
+
+template <class Options>
+sheaf_status make_c_plan(const CTensors& tensors, const Options* options, sheaf_plan** plan) {
+  return at_c_boundary([&] {
+    sheaf_plan*& place = required_place(plan);
+    const CCall call = read_call(tensors, or_defaults(options));
+    place = new sheaf_plan{make_plan(call.request), call.dtype};
+  });
+}
+
+}  // namespace sheaf

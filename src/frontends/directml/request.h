@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// From DirectML's padded shapes to a Request with the real ones.
+#pragma once
+
+#include "frontends/directml/tensor_desc.h"
+#include "plan/request.h"
+
+namespace sheaf::dml::detail {
+
+// DirectML's rule for indices: a negative one counts from the end, and none fails.
+inline constexpr IndexRule kIndexRule{.negative = Negative::kFromEnd,
+                                      .out_of_range = OutOfRange::kClamp};
+
+// Each refuses attributes and shapes that break the operator's rules.
+Request gather_request(const OperatorDesc& op, const Tensors& tensors);
+Request scatter_request(const OperatorDesc& op, const Tensors& tensors);
+
+}  // namespace sheaf::dml::detail
