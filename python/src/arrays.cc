@@ -155,7 +155,7 @@ nb::object with_dtype_of(const View& like, nb::handle values) {
   if (PyArray_Descr* descr = like.descr(); descr != nullptr) {
     return interop.attr("converted")(values, nb::handle(reinterpret_cast<PyObject*>(descr)));
   }
-  return interop.attr("converted")(values, like.tensor.spec.dtype.name());
+  return interop.attr("converted")(values, nb::str(like.tensor.spec.dtype.name().c_str()));
 }
 
 // Lists, numbers, objects with the buffer protocol: whatever NumPy makes an array of.

@@ -183,8 +183,8 @@ void bind_spec(nb::module_& module) {
 void bind_plan(nb::module_& module) {
   nb::class_<Plan>(module, "Plan",
                    "One gather or scatter, decided: run it as often as you like, from any thread.")
-      .def("run", run_plan, "data"_a, "indices"_a, "updates"_a = nb::none(), "out"_a = nb::none(),
-           nb::kw_only(), "threads"_a = 0, nb::sig(kRunSignature), kRunDoc)
+      .def("run", run_plan, "data"_a.none(), "indices"_a, "updates"_a = nb::none(),
+           "out"_a = nb::none(), nb::kw_only(), "threads"_a = 0, nb::sig(kRunSignature), kRunDoc)
       .def("vjp", vjp, kVjpDoc)
       .def("json", &Plan::json, "The loop nest as a JSON text.")
       .def_prop_ro("data", [](const Plan& plan) { return plan.data(); })
