@@ -150,12 +150,11 @@ void view_dlpack(View& view, nb::handle object, const Argument& argument) {
   }
 }
 
-nb::object with_dtype_of(const View& like, nb::handle values) {
-  const nb::module_ interop = nb::module_::import_("sheaf._interop");
-  if (PyArray_Descr* descr = like.descr(); descr != nullptr) {
-    return interop.attr("converted")(values, nb::handle(reinterpret_cast<PyObject*>(descr)));
-  }
-  return interop.attr("converted")(values, nb::str(like.tensor.spec.dtype.name().c_str()));
+nb::object with_dtype_of(const Elements& like, nb::handle values) {
+  const nb::object dtype = like.descr != nullptr
+                               ? nb::borrow(reinterpret_cast<PyObject*>(like.descr))
+                               : nb::object(nb::str(like.dtype.name().c_str()));
+  return nb::module_::import_("sheaf._interop").attr("converted")(values, dtype);
 }
 
 // Lists, numbers, objects with the buffer protocol: whatever NumPy makes an array of.

@@ -16,14 +16,17 @@ namespace sheaf::python {
 
 enum class Role { kData, kIndices, kUpdates, kOutput };
 
-struct View;
+// An element type, and the NumPy dtype if it has one.
+struct Elements {
+  DType dtype;
+  PyArray_Descr* descr = nullptr;
+};
 
 // Who was handed an array, and as what: the first words of a refusal.
 struct Argument {
   std::string_view call;
   Role role;
-  const View* like =
-      nullptr;  // lists and numbers, which have no dtype of their own, take this one's
+  const Elements* like = nullptr;  // what lists and numbers, which have no dtype, become
 };
 
 // An array seen as a tensor. The memory lives as long as this does.

@@ -148,8 +148,9 @@ Arrays view_arrays(std::string_view call, const Passed& passed) {
   }
   view_array(arrays.indices, passed.indices, {call, Role::kIndices});
   if (passed.updates.is_valid()) {
-    view_array(arrays.updates, passed.updates,
-               {call, Role::kUpdates, passed.data.is_valid() ? &arrays.data : nullptr});
+    const bool has_data = passed.data.is_valid();
+    const Elements like{arrays.data.tensor.spec.dtype, has_data ? arrays.data.descr() : nullptr};
+    view_array(arrays.updates, passed.updates, {call, Role::kUpdates, has_data ? &like : nullptr});
   }
   if (!passed.out.is_none()) {
     view_array(arrays.out, passed.out, {call, Role::kOutput});

@@ -71,7 +71,8 @@ Plan make(Op op, const Passed& passed, const Keywords& keywords) {
   const TensorSpec indices = describe_tensor(passed.indices, {r.name, Role::kIndices}).spec;
   TensorSpec updates;
   if (passed.updates.is_valid()) {
-    updates = describe_tensor(passed.updates, {r.name, Role::kUpdates}).spec;
+    const Elements like{data.spec.dtype, data.descr};
+    updates = describe_tensor(passed.updates, {r.name, Role::kUpdates, &like}).spec;
   }
   if (passed.out.is_none()) {
     return plan_for(r, {data.spec, indices, updates})->plan;
