@@ -23,6 +23,8 @@ class Case:
     axis: int = 0
     distribution: str = "uniform"
 
+    family = "gather"
+
     def output(self) -> tuple[int, ...]:
         if self.op == "elements":
             return self.indices

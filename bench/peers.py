@@ -7,6 +7,7 @@ examples:
   scripts/python bench/peers.py --quick
   scripts/python bench/peers.py --threads 1,all --json peers.json --svg peers.svg
   scripts/python bench/peers.py --only 'inner|elements' --threads 1
+  scripts/python bench/peers.py --only scatter --threads all    # or --only gather
   scripts/python bench/peers.py --growth
 
 scripts/peers installs the peers; those that are missing are left out and named.
@@ -28,6 +29,8 @@ from cases import Case, grid, growth
 from contestants import CONTESTANTS, MODULES, installed, usable_threads
 from measure import Timing, copy_rate, time_call
 from plot import bar_chart
+from scatter_cases import ScatterCase, scatter_grid
+from scatter_contestants import run_scatter
 
 PEERS = [name for name in CONTESTANTS if name != "sheaf"]
 
@@ -47,7 +50,7 @@ def expected(case: Case, x: np.ndarray, i: np.ndarray) -> np.ndarray:
     return x[tuple(np.moveaxis(i, -1, 0))]
 
 
-def run_case(case: Case, names: list[str], threads: int, seconds: float) -> dict[str, Timing]:
+def run_gather(case: Case, names: list[str], threads: int, seconds: float) -> dict[str, Timing]:
     rng = np.random.default_rng(1)
     x = np.arange(np.prod(case.data), dtype=np.uint32).view(np.float32).reshape(case.data)
     i = case.make_indices(rng)
@@ -64,6 +67,12 @@ def run_case(case: Case, names: list[str], threads: int, seconds: float) -> dict
     return timings
 
 
+def run_case(case: Case | ScatterCase, names: list[str], threads: int, seconds: float
+             ) -> dict[str, Timing]:
+    run = run_scatter if isinstance(case, ScatterCase) else run_gather
+    return run(case, names, threads, seconds)
+
+
 def best_peer(timings: dict[str, Timing]) -> str | None:
     return min((name for name in PEERS if name in timings), key=lambda n: timings[n].median,
                default=None)
@@ -76,7 +85,7 @@ def seconds_text(seconds: float) -> str:
     raise AssertionError
 
 
-def print_row(case: Case, timings: dict[str, Timing], names: list[str], rate: float) -> None:
+def print_row(case: Case | ScatterCase, timings: dict[str, Timing], names: list[str], rate: float) -> None:
     limit = case.compulsory_bytes() / rate
     peer = best_peer(timings)
     cells = [f"{case.name:36}"]
@@ -87,7 +96,7 @@ def print_row(case: Case, timings: dict[str, Timing], names: list[str], rate: fl
     print("  ".join(cells), flush=True)
 
 
-def run_table(cases: list[Case], names: list[str], threads: int, seconds: float) -> dict:
+def run_table(cases: list[Case | ScatterCase], names: list[str], threads: int, seconds: float) -> dict:
     rate = copy_rate(threads, seconds)
     print(f"\n{threads} thread{'s' if threads > 1 else ''}; "
           f"plain copy {rate / 1e9:.1f} GB/s (read + written)\n")
@@ -97,7 +106,7 @@ def run_table(cases: list[Case], names: list[str], threads: int, seconds: float)
     for case in cases:
         timings = run_case(case, names, threads, seconds)
         print_row(case, timings, names, rate)
-        rows.append({"case": asdict(case), "moved_bytes": case.moved_bytes(),
+        rows.append({"family": case.family, "case": asdict(case), "moved_bytes": case.moved_bytes(),
                      "limit_s": case.compulsory_bytes() / rate,
                      "timings": {name: asdict(timing) for name, timing in timings.items()}})
     return {"threads": threads, "copy_bytes_per_s": rate, "rows": rows}
@@ -110,7 +119,9 @@ def make_plot(tables: list[dict]) -> str:
         shares = {name: row["moved_bytes"] / timing["median"] / table["copy_bytes_per_s"]
                   for name, timing in row["timings"].items()}
         rows.append((row["case"]["name"], shares))
-    return bar_chart(f"Gathers on {table['threads']} threads", "share of the copy rate", rows)
+    families = sorted({row["family"].capitalize() + "s" for row in table["rows"]})
+    title = f"{' and '.join(families)} on {table['threads']} threads"
+    return bar_chart(title, "share of the copy rate", rows)
 
 
 def cpu_name() -> str:
@@ -125,10 +136,10 @@ def cpu_name() -> str:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a few cases, under two minutes")
+    parser.add_argument("--quick", action="store_true", help="a few cases of each family, under two minutes each")
     parser.add_argument("--growth", action="store_true", help="time per row from 10^3 to 10^8 rows")
     parser.add_argument("--threads", default="1,all", help="thread counts (default 1,all)")
-    parser.add_argument("--only", default="", metavar="REGEX", help="cases whose names match")
+    parser.add_argument("--only", default="", metavar="REGEX", help="cases that match, such as scatter, gather or a part of a name")
     parser.add_argument("--seconds", type=float, default=None, help="time for each measurement")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--svg", type=Path, metavar="FILE")
@@ -146,8 +157,11 @@ def main() -> None:
           + ", ".join(f"{name} {version}" for name, version in versions.items()))
     if missing:
         print(f"left out: {', '.join(missing)} (scripts/peers installs them)")
-    cases = growth() if arguments.growth else grid(arguments.quick)
-    cases = [case for case in cases if re.search(arguments.only, case.name)]
+    cases = growth() if arguments.growth else [*grid(arguments.quick),
+                                               *scatter_grid(arguments.quick)]
+    cases = [case for case in cases if re.search(arguments.only, f"{case.family} {case.name}")]
+    if not cases:
+        sys.exit(f"no case matches {arguments.only!r}")
     seconds = arguments.seconds or (0.15 if arguments.quick else 0.5)
     counts = sorted({usable_threads() if word == "all" else int(word)
                      for word in arguments.threads.split(",")})

@@ -12,6 +12,9 @@ _PLANNERS: dict[str, Callable[..., _sheaf.Plan]] = {
     "gather": _sheaf.plan_gather,
     "gather_elements": _sheaf.plan_gather_elements,
     "gather_nd": _sheaf.plan_gather_nd,
+    "scatter": _sheaf.plan_scatter,
+    "scatter_elements": _sheaf.plan_scatter_elements,
+    "scatter_nd": _sheaf.plan_scatter_nd,
 }
 _MAX_LINES = 24
 
@@ -26,8 +29,9 @@ class Explanation:
 
     def __init__(self, plan: _sheaf.Plan, indices: Any) -> None:
         self.plan = plan
-        #: For each output element the row-major number of its element of data; -1 where it is
-        #: filled.
+        #: For each output element of a gather the row-major number of its element of data; -1
+        #: where it is filled. For each update of a scatter the number of the output element it
+        #: goes to; -1 where it is skipped.
         self.map, self.index_map = _sheaf.element_map(plan, indices)
         #: (name, refusal) of each kernel in the order they are asked; the first without a refusal
         #: runs.
@@ -43,13 +47,27 @@ class Explanation:
             return text
         return f"{text} by {_position('indices', index, self.plan.indices.shape)}"
 
+    def target_of(self, element: int) -> str:
+        """Where update number `element` of a scatter goes, in words."""
+        target = int(self.map.flat[element])
+        index = int(self.index_map.flat[element])
+        text = "nowhere" if target < 0 else _position("output", target, self.plan.shape)
+        if index < 0:
+            return text
+        return f"{text} by {_position('indices', index, self.plan.indices.shape)}"
+
+    def _line(self, element: int) -> str:
+        if self.plan.updates is None:
+            place = _position("output", element, self.plan.shape)
+            return f"{place} <- {self.source_of(element)}"
+        return (f"{_position('updates', element, self.plan.updates.shape)} -> "
+                f"{self.target_of(element)}")
+
     def __str__(self) -> str:
         lines = [str(self.plan).rstrip()]
         kernel = next((name for name, refusal in self.kernels if not refusal), "none")
         lines.append(f"kernel {kernel}")
-        shape = self.plan.shape
-        for element in range(min(self.map.size, _MAX_LINES)):
-            lines.append(f"{_position('output', element, shape)} <- {self.source_of(element)}")
+        lines += [self._line(element) for element in range(min(self.map.size, _MAX_LINES))]
         if self.map.size > _MAX_LINES:
             lines.append(f"... and {self.map.size - _MAX_LINES} more")
         return "\n".join(lines) + "\n"
@@ -59,7 +77,8 @@ class Explanation:
 
     @property
     def svg(self) -> str:
-        """The picture: an element of the output has the colour of the element it comes from."""
+        """The picture: an element of the output has the colour of the element it comes from; an
+        update of a scatter that of the element it goes to."""
         return _picture.draw(self, self._index_values)
 
     def _repr_svg_(self) -> str:
@@ -76,6 +95,7 @@ def _values(indices: Any) -> Any:
 
 def explain(what: "_sheaf.Plan | str", *tensors: Any, **options: Any) -> Explanation:
     """explain("gather", data, indices, axis=0, ...), or explain(plan, indices) for a plan.
+    The scatters take their updates, too: explain("scatter", data, indices, updates, ...).
 
     Moves nothing. A bad index is an IndexError, as in a run.
     """
@@ -86,6 +106,9 @@ def explain(what: "_sheaf.Plan | str", *tensors: Any, **options: Any) -> Explana
     if what not in _PLANNERS:
         raise ArgumentError(
             f"unknown operator\n  explain({what!r}, ...)\n  try: {', '.join(_PLANNERS)}")
-    if len(tensors) != 2:
-        raise TypeError(f"explain({what!r}, data, indices) takes two arrays, got {len(tensors)}")
+    names = ["data", "indices", "updates"][:3 if what.startswith("scatter") else 2]
+    if len(tensors) != len(names):
+        count = "three" if len(names) == 3 else "two"
+        raise TypeError(
+            f"explain({what!r}, {', '.join(names)}) takes {count} arrays, got {len(tensors)}")
     return Explanation(_PLANNERS[what](*tensors, **options), tensors[1])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Which library an array belongs to, and how to hand memory over to it."""
 
+import importlib
 import sys
 from typing import Any, Callable
 
@@ -14,6 +15,46 @@ def _belongs_to(array: Any, *packages: str) -> bool:
 def is_immutable(array: Any) -> bool:
     """True for arrays that must not be written to although their DLPack export says nothing."""
     return _belongs_to(array, "jax", "jaxlib")
+
+
+# Numbers by kind: one of a lower line is one of a higher, too.
+_ORDER = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+_NUMPY_NAMES = {
+    "bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8",
+    "u16": "uint16", "u32": "uint32", "u64": "uint64", "f16": "float16", "f32": "float32",
+    "f64": "float64", "c64": "complex64", "c128": "complex128",
+}
+
+
+def _numpy_dtype(dtype: Any) -> Any:
+    """`dtype` is NumPy's, or a name of Sheaf's."""
+    if dtype == "bf16":
+        return numpy.dtype(importlib.import_module("ml_dtypes").bfloat16)
+    return numpy.dtype(_NUMPY_NAMES[dtype] if isinstance(dtype, str) else dtype)
+
+
+def converted(values: Any, dtype: Any) -> Any:
+    """Lists and numbers, which have no dtype of their own, as an array of `dtype`.
+
+    dtype is NumPy's, or a name of Sheaf's. Where a value would lose something by it, or NumPy does
+    not know the dtype, the array has the dtype that NumPy finds, and is refused for that.
+    """
+    array = numpy.asarray(values)
+    try:
+        wanted = _numpy_dtype(dtype)
+        widest = _ORDER.get(wanted.kind, 9)  # records, dates: NumPy knows
+        if array.size and _ORDER.get(array.dtype.kind, 9) > widest:
+            return array
+        return numpy.asarray(values, wanted)
+    except (ImportError, KeyError, TypeError, ValueError, OverflowError):
+        return array
+
+
+def assignable(values: Any, dtype: Any) -> Any:
+    """What NumPy assigns to elements of `dtype`."""
+    if hasattr(values, "__dlpack__") and not isinstance(values, numpy.ndarray):
+        return values
+    return numpy.asarray(values).astype(dtype, copy=False)
 
 
 def _numpy_array(exporter: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy
 
 if TYPE_CHECKING:
     from ._explain import Explanation
+    from ._sheaf import Spec
 
 _CELL = 26  # pixels
 _GAP = 40  # between tensors
@@ -75,9 +76,23 @@ def draw(explanation: Explanation, index_values: Any) -> str:
         label = "fill" if source < 0 else str(source)
         return _colour(source, count), label, f"from {explanation.source_of(element)}"
 
+    def update_cell(element: int) -> tuple[str, str, str]:
+        target = int(explanation.map.flat[element])
+        label = "skip" if target < 0 else str(target)
+        return _colour(target, count), label, f"to {explanation.target_of(element)}"
+
+    def target_cell(element: int) -> tuple[str, str, str]:
+        return _colour(element, count), str(element), f"output element {element}"
+
+    tensors: list[tuple[str, Spec, Cell]]
+    if plan.updates is None:
+        tensors = [("data", plan.data, data_cell), ("indices", plan.indices, index_cell),
+                   ("output", plan.output, output_cell)]
+    else:
+        tensors = [("updates", plan.updates, update_cell), ("indices", plan.indices, index_cell),
+                   ("output", plan.output, target_cell)]
     left, height, parts = 8, 0, []
-    for name, spec, cell in (("data", plan.data, data_cell), ("indices", plan.indices, index_cell),
-                             ("output", plan.output, output_cell)):
+    for name, spec, cell in tensors:
         title = f"{name} {spec.dtype}{list(spec.shape)}"
         text, width, tall = _tensor(title, spec.shape, left, cell)
         parts.append(text)

@@ -31,11 +31,24 @@ class Spec:
     def __eq__(self, other: object, /) -> bool: ...
 
 class Plan:
-    """One gather, decided: run it as often as you like, from any thread."""
+    """
+    One gather or scatter, decided: run it as often as you like, from any thread.
+    """
 
-    def run(self, data: Any, indices: Any, out: Any = None, *, threads: int = 0) -> Any:
+    def run(self, data: Any, indices: Any, updates: Any = None, out: Any = None, *, threads: int = 0) -> Any:
         """
-        Moves the elements. The arrays must be laid out as those that were planned for.
+        Moves the elements: run(data, indices, updates, out=None) in the plan of a scatter,
+        run(data, indices, out=None) in that of a gather. The arrays must be laid out as those that were
+        planned for. A scatter onto zeros, as vjp() makes them, does not read data: it may be None.
+        """
+
+    def vjp(self) -> Plan:
+        """
+        The gradient as a plan of its own, all arrays contiguous but for indices.
+
+        Of a gather: a scatter-add onto zeros, run(None, indices, gradient of the output), which gives the
+        gradient of data. Of a scatter (none or add): a gather, run(gradient of the output, indices), which
+        gives the gradient of the updates.
         """
 
     def json(self) -> str:
@@ -46,6 +59,10 @@ class Plan:
 
     @property
     def indices(self) -> Spec: ...
+
+    @property
+    def updates(self) -> Spec | None:
+        """None in the plan of a gather."""
 
     @property
     def output(self) -> Spec: ...
@@ -75,6 +92,21 @@ def plan_gather_elements(data: Any, indices: Any, *, axis: int = 0, broadcast: b
     """
 
 def plan_gather_nd(data: Any, indices: Any, *, batch_dims: int = 0, out_of_range: Literal['fail', 'clamp', 'fill', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', fill_value: Any = 0, out: Any = None) -> Plan:
+    """
+    The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
+    """
+
+def plan_scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', out: Any = None) -> Plan:
+    """
+    The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
+    """
+
+def plan_scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', out: Any = None) -> Plan:
+    """
+    The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
+    """
+
+def plan_scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', out: Any = None) -> Plan:
     """
     The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
     """
@@ -121,9 +153,47 @@ def gather_nd(data: Any, indices: Any, *, batch_dims: int = 0, out_of_range: Lit
         output[b, g, s] = data[b, indices[b, g, 0], indices[b, g, 1], ..., s]
     """
 
+def scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', threads: int = 0, out: Any = None) -> Any:
+    """
+    data with whole slices joined to it along one axis.
+
+        output[pre, indices[q], post] (reduction)= updates[pre, q, post]
+
+    Updates to one element are joined in their row-major order: the result does not depend on the
+    number of threads. With include_self=False what was there is no part of the reduction.
+    out_of_range="skip" leaves an update out. With out=data the scatter is done in place.
+    """
+
+def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', threads: int = 0, out: Any = None) -> Any:
+    """
+    data with one update joined to it for each index.
+
+        output[indices[i, j, k], j, k] (reduction)= updates[i, j, k]    (axis 0)
+
+    Off the axis, indices and updates may be smaller than data. Keywords as in scatter.
+    """
+
+def scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', threads: int = 0, out: Any = None) -> Any:
+    """
+    data with an element or a slice joined to it for each index tuple.
+
+        output[b, indices[b, g, 0], indices[b, g, 1], ..., s] (reduction)= updates[b, g, s]
+
+    Keywords as in scatter.
+    """
+
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, *, threads: int = 0) -> None:
+    """
+    Writes one value into arr for each index along an axis, as numpy.put_along_axis.
+
+    indices has as many dimensions as arr; off the axis it is broadcast to arr, and values to both. With
+    axis=None, arr is taken as flat and indices has one dimension. Of several values for one element
+    the last stays.
+    """
+
 def element_map(plan: Plan, indices: Any) -> tuple[Any, Any]:
     """
-    Two int64 arrays of the output's shape: the element of data (-1: filled) and the element of indices (-1: none) that each output element comes from, as row-major numbers.
+    Two int64 arrays of the output's shape: the element of data (-1: filled) and the element of indices (-1: none) that each output element comes from, as row-major numbers. For a scatter, of the updates' shape: the element that each update goes to (-1: skipped).
     """
 
 def kernels(plan: Plan) -> list[tuple[str, str]]:

@@ -13,7 +13,13 @@ namespace sheaf::python {
 namespace {
 
 const char* to_string(Role role) {
-  return role == Role::kData ? "data" : role == Role::kIndices ? "indices" : "out";
+  switch (role) {
+    case Role::kData: return "data";
+    case Role::kIndices: return "indices";
+    case Role::kUpdates: return "updates";
+    case Role::kOutput: return "out";
+  }
+  return "";
 }
 
 std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
@@ -144,6 +150,13 @@ void view_dlpack(View& view, nb::handle object, const Argument& argument) {
   }
 }
 
+nb::object with_dtype_of(const Elements& like, nb::handle values) {
+  const nb::object dtype = like.descr != nullptr
+                               ? nb::borrow(reinterpret_cast<PyObject*>(like.descr))
+                               : nb::object(nb::str(like.dtype.name().c_str()));
+  return nb::module_::import_("sheaf._interop").attr("converted")(values, dtype);
+}
+
 // Lists, numbers, objects with the buffer protocol: whatever NumPy makes an array of.
 void view_converted(View& view, nb::handle object, const Argument& argument) {
   // NumPy's own scalars have the buffer protocol but are numbers.
@@ -158,7 +171,9 @@ void view_converted(View& view, nb::handle object, const Argument& argument) {
   const nb::object source =
       buffer ? nb::steal(PyMemoryView_FromObject(object.ptr())) : nb::borrow(object);
   nb::object array;
-  if (source.is_valid()) {
+  if (argument.like != nullptr && !buffer) {
+    array = with_dtype_of(*argument.like, object);
+  } else if (source.is_valid()) {
     array = nb::steal(PyArray_FromAny(source.ptr(), nullptr, 0, 0, 0, nullptr));
   }
   if (!array.is_valid()) {
@@ -192,6 +207,30 @@ nb::object raw_numpy_array(void* memory, const TensorSpec& spec, const npy_intp*
 }
 
 }  // namespace
+
+bool same_meaning(const View& a, const View& b) {
+  PyArray_Descr* of_a = a.descr();
+  PyArray_Descr* of_b = b.descr();
+  return of_a == nullptr || of_b == nullptr || of_a == of_b || PyArray_EquivTypes(of_a, of_b) != 0;
+}
+
+void stretch(View& view, const Dims& sizes) {
+  const TensorSpec& spec = view.tensor.spec;
+  const int missing = sizes.size() - spec.rank();
+  if (missing < 0) {
+    return;
+  }
+  Dims strides(sizes.size(), 0);
+  for (int d = missing; d < sizes.size(); ++d) {
+    const int64_t size = spec.sizes[d - missing];
+    if (size != sizes[d] && size != 1) {
+      return;
+    }
+    strides[d] = size == 1 ? 0 : spec.strides[d - missing];
+  }
+  view.tensor.spec = TensorSpec(spec.dtype, sizes, strides);
+  tidy_strides(view.tensor.spec);
+}
 
 DType dtype_from_numpy(PyArray_Descr* descr, std::string_view call) {
   const char* why = nullptr;

@@ -14,12 +14,19 @@
 
 namespace sheaf::python {
 
-enum class Role { kData, kIndices, kOutput };
+enum class Role { kData, kIndices, kUpdates, kOutput };
+
+// An element type, and the NumPy dtype if it has one.
+struct Elements {
+  DType dtype;
+  PyArray_Descr* descr = nullptr;
+};
 
 // Who was handed an array, and as what: the first words of a refusal.
 struct Argument {
   std::string_view call;
   Role role;
+  const Elements* like = nullptr;  // what lists and numbers, which have no dtype, become
 };
 
 // An array seen as a tensor. The memory lives as long as this does.
@@ -43,8 +50,16 @@ struct View {
 // nothing, and arrays of equal meaning become equal.
 void view_array(View& view, nb::handle object, const Argument& argument);
 
+// True unless both are NumPy's and mean different things by the same bytes: records of other
+// fields, dates of other units.
+bool same_meaning(const View& a, const View& b);
+
 // The element type of a NumPy dtype. Refuses references and other byte orders.
 DType dtype_from_numpy(PyArray_Descr* descr, std::string_view call);
+
+// Lets dimensions of one entry, and missing leading ones, repeat as NumPy's broadcasting does.
+// Where that does not give `sizes`, the view stays as it was.
+void stretch(View& view, const Dims& sizes);
 
 // The same elements in row-major order as one dimension: a view where that is possible.
 View flattened(const View& view);

@@ -17,6 +17,9 @@ bool same(const Request& known, const Request& r, const Tensors& tensors) {
          known.broadcast == r.broadcast && known.rule.negative == r.rule.negative &&
          known.rule.out_of_range == r.rule.out_of_range && known.name == r.name &&
          known.data == tensors.data && known.indices == tensors.indices &&
+         (!is_scatter(r.op) ||
+          (known.updates == tensors.updates && known.reduction == r.reduction &&
+           known.include_self == r.include_self)) &&
          known.output_given == (tensors.output != nullptr) &&
          (!known.output_given || known.output == *tensors.output);
 }
@@ -24,15 +27,16 @@ bool same(const Request& known, const Request& r, const Tensors& tensors) {
 std::shared_ptr<const KnownPlan> new_plan(Request r, const Tensors& tensors) {
   r.data = tensors.data;
   r.indices = tensors.indices;
+  r.updates = tensors.updates;
   r.output_given = tensors.output != nullptr;
   if (r.output_given) {
     r.output = *tensors.output;
   }
   try {
     const Plan plan = make_plan(r);
-    return std::make_shared<const KnownPlan>(KnownPlan{r, plan, *byte_range(plan.data()),
-                                                       *byte_range(plan.indices()),
-                                                       *byte_range(plan.output())});
+    return std::make_shared<const KnownPlan>(
+        KnownPlan{r, plan, *byte_range(plan.data()), *byte_range(plan.indices()),
+                  *byte_range(plan.updates()), *byte_range(plan.output())});
   } catch (const Error& error) {
     raise_refusal(r, error);
   }
@@ -40,7 +44,17 @@ std::shared_ptr<const KnownPlan> new_plan(Request r, const Tensors& tensors) {
 
 void run(const Plan& plan, const Arrays& arrays, void* output, int threads) {
   const nb::gil_scoped_release released;
-  plan.run(arrays.data.tensor.data, arrays.indices.tensor.data, output, {.threads = threads});
+  const void* data = arrays.data.tensor.data;
+  const void* indices = arrays.indices.tensor.data;
+  if (plan.is_scatter()) {
+    plan.run(data, indices, arrays.updates.tensor.data, output, {.threads = threads});
+  } else {
+    plan.run(data, indices, output, {.threads = threads});
+  }
+}
+
+Tensors tensors_of(const Arrays& arrays, const TensorSpec* output = nullptr) {
+  return {arrays.data.tensor.spec, arrays.indices.tensor.spec, arrays.updates.tensor.spec, output};
 }
 
 // True for a range that the address space has room for; Plan::run refuses others.
@@ -50,27 +64,27 @@ bool addressable(const void* memory, ByteRange range) {
 }
 
 bool out_overlaps(const KnownPlan& known, const Arrays& arrays) {
-  const Tensor& data = arrays.data.tensor;
-  const Tensor& indices = arrays.indices.tensor;
   const Tensor& out = arrays.out.tensor;
-  if (!addressable(data.data, known.data) || !addressable(indices.data, known.indices) ||
-      !addressable(out.data, known.output)) {
-    return false;
+  const auto shared_with = [&](const Tensor& input, ByteRange range) {
+    return addressable(input.data, range) && addressable(out.data, known.output) &&
+           ranges_meet(input.data, range, out.data, known.output) && may_overlap(input, out);
+  };
+  if (shared_with(arrays.indices.tensor, known.indices)) {
+    return true;
   }
-  return (ranges_meet(data.data, known.data, out.data, known.output) && may_overlap(data, out)) ||
-         (ranges_meet(indices.data, known.indices, out.data, known.output) &&
-          may_overlap(indices, out));
+  return known.plan.is_scatter()  // which has its data and its output in one place
+             ? shared_with(arrays.updates.tensor, known.updates)
+             : shared_with(arrays.data.tensor, known.data);
 }
 
 // By a temporary that is copied to `out` at the end: also right if `out` shares memory with data.
 void run_by_detour(const Call& call, const Arrays& arrays) {
   const TensorSpec& out = arrays.out.tensor.spec;
   const TensorSpec contiguous(out.dtype, out.sizes);
-  const auto known =
-      plan_for(call.request, {arrays.data.tensor.spec, arrays.indices.tensor.spec, &contiguous});
+  const auto known = plan_for(call.request, tensors_of(arrays, &contiguous));
   Array temporary(contiguous);
   run(known->plan, arrays, temporary.tensor().data, call.threads);
-  copy_into(arrays.out, temporary);
+  copy_into(arrays.out, temporary.tensor());
 }
 
 void run_into_out(const Call& call, const Arrays& arrays) {
@@ -78,8 +92,7 @@ void run_into_out(const Call& call, const Arrays& arrays) {
     run_by_detour(call, arrays);
     return;
   }
-  const auto known = plan_for(
-      call.request, {arrays.data.tensor.spec, arrays.indices.tensor.spec, &arrays.out.tensor.spec});
+  const auto known = plan_for(call.request, tensors_of(arrays, &arrays.out.tensor.spec));
   if (call.overlap_allowed && out_overlaps(*known, arrays)) {
     run_by_detour(call, arrays);
     return;
@@ -87,16 +100,62 @@ void run_into_out(const Call& call, const Arrays& arrays) {
   run(known->plan, arrays, arrays.out.tensor.data, call.threads);
 }
 
+// A stride says nothing about a dimension of at most one entry: there the plan's is taken.
+void take_unused_strides(TensorSpec& spec, const TensorSpec& planned) {
+  if (spec.dtype != planned.dtype || spec.sizes != planned.sizes) {
+    return;
+  }
+  for (int d = 0; d < spec.rank(); ++d) {
+    if (used_stride(spec, d) != used_stride(planned, d)) {
+      return;
+    }
+  }
+  spec.strides = planned.strides;
+}
+
+Arrays arrays_for(const Plan& plan, const Passed& passed) {
+  Passed present = passed;
+  if (plan.is_scatter() && passed.data.is_none()) {
+    present.data = {};
+  }
+  Arrays arrays = view_arrays(plan.request().name, present);
+  if (!present.data.is_valid()) {
+    arrays.data.tensor = {nullptr, plan.data()};
+  }
+  take_unused_strides(arrays.data.tensor.spec, plan.data());
+  take_unused_strides(arrays.indices.tensor.spec, plan.indices());
+  take_unused_strides(arrays.updates.tensor.spec, plan.updates());
+  take_unused_strides(arrays.out.tensor.spec, plan.output());
+  return arrays;
+}
+
+void run_planned(const Plan& plan, const Arrays& arrays, const Tensor& output, int threads) {
+  const nb::gil_scoped_release released;
+  const RunOptions options{.threads = threads};
+  if (plan.is_scatter()) {
+    plan.run(arrays.data.tensor, arrays.indices.tensor, arrays.updates.tensor, output, options);
+  } else {
+    plan.run(arrays.data.tensor, arrays.indices.tensor, output, options);
+  }
+}
+
 }  // namespace
 
-Arrays view_arrays(std::string_view call, nb::handle data, nb::handle indices, nb::handle out) {
+Arrays view_arrays(std::string_view call, const Passed& passed) {
   Arrays arrays;
-  view_array(arrays.data, data, {call, Role::kData});
-  view_array(arrays.indices, indices, {call, Role::kIndices});
-  if (!out.is_none()) {
-    view_array(arrays.out, out, {call, Role::kOutput});
+  if (passed.data.is_valid()) {
+    view_array(arrays.data, passed.data, {call, Role::kData});
   }
-  arrays.passed_out = nb::borrow(out);
+  view_array(arrays.indices, passed.indices, {call, Role::kIndices});
+  if (passed.updates.is_valid()) {
+    const bool has_data = passed.data.is_valid();
+    const Elements like{arrays.data.tensor.spec.dtype, has_data ? arrays.data.descr() : nullptr};
+    view_array(arrays.updates, passed.updates, {call, Role::kUpdates, has_data ? &like : nullptr});
+  }
+  if (!passed.out.is_none()) {
+    view_array(arrays.out, passed.out, {call, Role::kOutput});
+  }
+  arrays.passed_out = nb::borrow(passed.out);
   return arrays;
 }
 
@@ -123,29 +182,26 @@ nb::object execute(const Call& call, const Arrays& arrays) {
     run_into_out(call, arrays);
     return arrays.passed_out;
   }
-  const auto known = plan_for(call.request, {arrays.data.tensor.spec, arrays.indices.tensor.spec});
+  const auto known = plan_for(call.request, tensors_of(arrays));
   Result result(arrays.data, known->plan.output());
   run(known->plan, arrays, result.memory(), call.threads);
   return result.finish(call.scalar_result);
 }
 
-nb::object execute(const Plan& plan, const Arrays& arrays, int threads) {
-  const auto run_on = [&](void* memory, const TensorSpec& spec) {
-    const nb::gil_scoped_release released;
-    plan.run(arrays.data.tensor, arrays.indices.tensor, {memory, spec}, {.threads = threads});
-  };
-  if (arrays.passed_out.is_none()) {
-    Result result(arrays.data, plan.output());
-    run_on(result.memory(), TensorSpec(plan.output().dtype, plan.output().sizes));
+nb::object execute(const Plan& plan, const Passed& passed, int threads) {
+  const Arrays arrays = arrays_for(plan, passed);
+  if (passed.out.is_none()) {
+    const TensorSpec contiguous(plan.output().dtype, plan.output().sizes);
+    Result result(passed.data.is_none() ? arrays.updates : arrays.data, contiguous);
+    run_planned(plan, arrays, {result.memory(), contiguous}, threads);
     return result.finish(false);
   }
-  const View& out = arrays.out;
-  if (!out.whole_strides) {
+  if (!arrays.out.whole_strides) {
     raise_argument(refusal_text("plan: out has strides that are not whole elements",
                                 "a plan counts strides in elements",
                                 "a contiguous out, then copy it"));
   }
-  run_on(out.tensor.data, out.tensor.spec);
+  run_planned(plan, arrays, arrays.out.tensor, threads);
   return arrays.passed_out;
 }
 

@@ -22,29 +22,39 @@ struct Call {
 struct Arrays {
   View data;
   View indices;
-  View out;  // of no meaning if `passed_out` is None: then the result is a new array
+  View updates;  // of a scatter
+  View out;      // of no meaning if `passed_out` is None: then the result is a new array
   nb::object passed_out;
 };
 
-Arrays view_arrays(std::string_view call, nb::handle data, nb::handle indices, nb::handle out);
+// What the caller passed. Gathers leave `updates` out, scatters onto zeros `data`.
+struct Passed {
+  nb::handle data, indices;
+  nb::handle out;  // or None
+  nb::handle updates = {};
+};
+
+Arrays view_arrays(std::string_view call, const Passed& passed);
 
 // Runs the call and returns the result: `out` itself, or a new array of data's kind.
 nb::object execute(const Call& call, const Arrays& arrays);
 
-// Runs a plan made earlier on arrays that must be laid out as it says.
-nb::object execute(const Plan& plan, const Arrays& arrays, int threads);
+// Runs a plan made earlier on arrays that must be laid out as it says. Data may be None if the plan
+// scatters onto zeros.
+nb::object execute(const Plan& plan, const Passed& passed, int threads);
 
 // The tensors of a plan; without `output` it is contiguous.
 struct Tensors {
   const TensorSpec& data;
   const TensorSpec& indices;
+  const TensorSpec& updates;  // of no meaning to a gather
   const TensorSpec* output = nullptr;
 };
 
 struct KnownPlan {
   Request asked;
   Plan plan;
-  ByteRange data, indices, output;
+  ByteRange data, indices, updates, output;
 };
 
 // The plan for the options of `request` and these tensors, refusals translated. Recent plans of

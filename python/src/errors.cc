@@ -53,8 +53,23 @@ void translate(const std::exception_ptr& thrown, void*) {
 
 bool axis_is_bad(const Request& r) {
   const int64_t rank = r.data.rank();
-  const bool has_axis = r.op == Op::kGather || r.op == Op::kGatherElements;
+  const Op op = is_scatter(r.op) ? inverse_of(r.op) : r.op;
+  const bool has_axis = op == Op::kGather || op == Op::kGatherElements;
   return has_axis && (r.axis < -rank || r.axis >= rank);
+}
+
+bool types_differ(const Request& r) {
+  return (r.output_given && r.output.dtype != r.data.dtype) ||
+         (is_scatter(r.op) && r.updates.dtype != r.data.dtype);
+}
+
+// Addition of records, an order of complex numbers, a mean of bools.
+bool reduction_is_undefined(const Request& r) {
+  const DType type = r.data.dtype;
+  const bool ordered = r.reduction == Reduction::kMin || r.reduction == Reduction::kMax;
+  return (type.kind() == Kind::kOpaque && r.reduction != Reduction::kNone) ||
+         ((type == c64 || type == c128) && ordered) ||
+         (type == boolean && r.reduction == Reduction::kMean);
 }
 
 }  // namespace
@@ -75,7 +90,7 @@ void raise_refusal(const Request& r, const Error& error) {
       type = classes.index_dtype;
     } else if (axis_is_bad(r)) {
       type = classes.axis;
-    } else if (r.output_given && r.output.dtype != r.data.dtype) {
+    } else if (types_differ(r) || reduction_is_undefined(r)) {
       type = classes.dtype;
     }
   }

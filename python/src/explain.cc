@@ -45,8 +45,9 @@ nb::tuple map_elements(const Plan& plan, nb::handle indices) {
                      "a plan for these indices"));
   }
   const std::vector<ElementSource> sources = element_map(plan, view.tensor);
-  const nb::object data = new_int64(plan.output().sizes);
-  const nb::object index = new_int64(plan.output().sizes);
+  const Dims& sizes = plan.is_scatter() ? plan.updates().sizes : plan.output().sizes;
+  const nb::object data = new_int64(sizes);
+  const nb::object index = new_int64(sizes);
   std::transform(sources.begin(), sources.end(), elements(data),
                  [](const ElementSource& source) { return source.data; });
   std::transform(sources.begin(), sources.end(), elements(index),
@@ -70,7 +71,8 @@ void bind_explain(nb::module_& module) {
                      "typing.Any]"),
              "Two int64 arrays of the output's shape: the element of data (-1: filled) and the "
              "element of indices (-1: none) that each output element comes from, as row-major "
-             "numbers.");
+             "numbers. For a scatter, of the updates' shape: the element that each update goes to "
+             "(-1: skipped).");
   module.def("kernels", kernels, "plan"_a,
              "Each kernel in the order they are asked, and why it refuses (empty: it accepts).");
   module.def("backends", backend_names, "The backends of this build, fastest first.");

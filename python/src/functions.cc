@@ -15,15 +15,6 @@ namespace {
 
 using nb::literals::operator""_a;
 
-int64_t integer_from(nb::handle object) {
-  const nb::object number = nb::steal(PyNumber_Index(object.ptr()));
-  const long long value = number.is_valid() ? PyLong_AsLongLong(number.ptr()) : -1;
-  if (value == -1 && PyErr_Occurred() != nullptr) {
-    throw nb::python_error();
-  }
-  return value;
-}
-
 Call numpy_call(Op op, std::string_view name, const IndexRule& rule, int threads) {
   Call call;
   call.request.op = op;
@@ -38,7 +29,7 @@ nb::object take(nb::handle x, nb::handle indices, nb::handle axis, nb::handle ou
                 std::string_view mode, int threads) {
   Call call = numpy_call(Op::kGather, "take", rule_from_mode(mode), threads);
   call.scalar_result = true;
-  Arrays arrays = view_arrays(call.request.name, x, indices, out);
+  Arrays arrays = view_arrays(call.request.name, {x, indices, out});
   if (!axis.is_none()) {
     call.request.axis = integer_from(axis);
   }
@@ -52,7 +43,7 @@ nb::object take_along_axis(nb::handle x, nb::handle indices, nb::handle axis, nb
                            int threads) {
   Call call = numpy_call(Op::kGatherElements, "take_along_axis", {}, threads);
   call.request.broadcast = true;
-  Arrays arrays = view_arrays(call.request.name, x, indices, out);
+  Arrays arrays = view_arrays(call.request.name, {x, indices, out});
   if (axis.is_none()) {
     arrays.data = flattened(arrays.data);
   } else {
@@ -68,7 +59,7 @@ struct RunKeywords {
 };
 
 nb::object run_gather(Op op, nb::handle data, nb::handle indices, const RunKeywords& keywords) {
-  const Arrays arrays = view_arrays(to_string(op), data, indices, keywords.out);
+  const Arrays arrays = view_arrays(to_string(op), {data, indices, keywords.out});
   Call call;
   call.request = request_from(op, keywords.gather, arrays.data.descr());
   call.threads = checked_threads(keywords.threads);

@@ -10,9 +10,10 @@
 namespace sheaf::python {
 namespace {
 
-OutOfRange out_of_range_from(std::string_view name) {
-  for (const OutOfRange value : {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill,
-                                 OutOfRange::kWrap, OutOfRange::kTrust}) {
+// `own`: the rule that only this kind of operator has.
+OutOfRange out_of_range_from(std::string_view name, OutOfRange own) {
+  for (const OutOfRange value :
+       {OutOfRange::kFail, OutOfRange::kClamp, own, OutOfRange::kWrap, OutOfRange::kTrust}) {
     if (name == to_string(value)) {
       return value;
     }
@@ -22,8 +23,25 @@ OutOfRange out_of_range_from(std::string_view name) {
                                 "every element of a gather's output needs a value",
                                 "out_of_range=\"fill\" with a fill_value"));
   }
-  raise_argument(refusal_text("unknown out_of_range", cat("out_of_range=\"", name, "\""),
-                              "\"fail\", \"clamp\", \"fill\", \"wrap\" or \"trust\""));
+  if (name == "fill") {
+    raise_argument(refusal_text("out_of_range=\"fill\" is a rule for gathers",
+                                "an update that goes nowhere leaves no element to fill",
+                                "out_of_range=\"skip\""));
+  }
+  raise_argument(
+      refusal_text("unknown out_of_range", cat("out_of_range=\"", name, "\""),
+                   cat("\"fail\", \"clamp\", \"", to_string(own), "\", \"wrap\" or \"trust\"")));
+}
+
+Reduction reduction_from(std::string_view name) {
+  for (const Reduction value : {Reduction::kNone, Reduction::kAdd, Reduction::kSub, Reduction::kMul,
+                                Reduction::kMin, Reduction::kMax, Reduction::kMean}) {
+    if (name == to_string(value)) {
+      return value;
+    }
+  }
+  raise_argument(refusal_text("unknown reduction", cat("reduction=\"", name, "\""),
+                              "\"none\", \"add\", \"sub\", \"mul\", \"min\", \"max\" or \"mean\""));
 }
 
 Negative negative_from(std::string_view name) {
@@ -98,7 +116,7 @@ Scalar scalar_from(nb::handle value, PyArray_Descr* descr) {
 
 IndexRule rule_from(const RuleKeywords& keywords, PyArray_Descr* descr) {
   IndexRule rule{.negative = negative_from(keywords.negative),
-                 .out_of_range = out_of_range_from(keywords.out_of_range)};
+                 .out_of_range = out_of_range_from(keywords.out_of_range, OutOfRange::kFill)};
   if (rule.out_of_range == OutOfRange::kFill) {
     rule.fill_value = scalar_from(keywords.fill_value, descr);
   }
@@ -118,6 +136,25 @@ Request request_from(Op op, const GatherKeywords& keywords, PyArray_Descr* descr
   return r;
 }
 
+Request request_from(Op op, const ScatterKeywords& keywords, PyArray_Descr* descr) {
+  Request r;
+  r.op = op;
+  r.name = to_string(op);
+  r.axis = keywords.axis;
+  r.batch_dims = keywords.batch_dims;
+  r.reduction = reduction_from(keywords.reduction);
+  r.include_self = keywords.include_self;
+  r.rule = {.negative = negative_from(keywords.negative),
+            .out_of_range = out_of_range_from(keywords.out_of_range, OutOfRange::kSkip)};
+  if (r.reduction != Reduction::kNone && descr != nullptr &&
+      PyTypeNum_ISDATETIME(descr->type_num)) {
+    raise_dtype(refusal_text(cat(r.name, ": reduction does not fit the type"),
+                             cat("reduction = ", keywords.reduction, " on dates and times"),
+                             "x.view(\"int64\"), if their integers are meant"));
+  }
+  return r;
+}
+
 IndexRule rule_from_mode(std::string_view mode) {
   if (mode == "raise") {
     return {};
@@ -130,6 +167,15 @@ IndexRule rule_from_mode(std::string_view mode) {
   }
   raise_argument(
       refusal_text("unknown mode", cat("mode=\"", mode, "\""), "\"raise\", \"wrap\" or \"clip\""));
+}
+
+int64_t integer_from(nb::handle object) {
+  const nb::object number = nb::steal(PyNumber_Index(object.ptr()));
+  const long long value = number.is_valid() ? PyLong_AsLongLong(number.ptr()) : -1;
+  if (value == -1 && PyErr_Occurred() != nullptr) {
+    throw nb::python_error();
+  }
+  return value;
 }
 
 int checked_threads(int threads) {

@@ -15,7 +15,7 @@
 #include "docs.h"
 #include "errors.h"
 #include "options.h"
-#include "sheaf/explain.h"
+#include "sheaf/scatter.h"
 
 namespace sheaf::python {
 namespace {
@@ -63,55 +63,98 @@ Described describe_tensor(nb::handle object, const Argument& argument) {
   return {view.tensor.spec, view.object, view.descr()};
 }
 
-struct PlanKeywords {
-  GatherKeywords gather;
-  nb::handle out;
-};
-
-Plan make(Op op, nb::handle data, nb::handle indices, const PlanKeywords& keywords) {
-  const Described described = describe_tensor(data, {to_string(op), Role::kData});
-  const Request r = request_from(op, keywords.gather, described.descr);
-  const TensorSpec index_spec = describe_tensor(indices, {r.name, Role::kIndices}).spec;
-  if (keywords.out.is_none()) {
-    return plan_for(r, {described.spec, index_spec})->plan;
+// `Keywords` are those of a gather or of a scatter.
+template <class Keywords>
+Plan make(Op op, const Passed& passed, const Keywords& keywords) {
+  const Described data = describe_tensor(passed.data, {to_string(op), Role::kData});
+  const Request r = request_from(op, keywords, data.descr);
+  const TensorSpec indices = describe_tensor(passed.indices, {r.name, Role::kIndices}).spec;
+  TensorSpec updates;
+  if (passed.updates.is_valid()) {
+    const Elements like{data.spec.dtype, data.descr};
+    updates = describe_tensor(passed.updates, {r.name, Role::kUpdates, &like}).spec;
   }
-  const TensorSpec output = describe_tensor(keywords.out, {r.name, Role::kOutput}).spec;
-  return plan_for(r, {described.spec, index_spec, &output})->plan;
+  if (passed.out.is_none()) {
+    return plan_for(r, {data.spec, indices, updates})->plan;
+  }
+  const TensorSpec output = describe_tensor(passed.out, {r.name, Role::kOutput}).spec;
+  return plan_for(r, {data.spec, indices, updates, &output})->plan;
 }
 
 Plan plan_gather(nb::handle data, nb::handle indices, int64_t axis, int64_t batch_dims,
                  std::string_view out_of_range, std::string_view negative, nb::handle fill_value,
                  nb::handle out) {
   return make(
-      Op::kGather, data, indices,
-      {{.axis = axis, .batch_dims = batch_dims, .rule = {out_of_range, negative, fill_value}},
-       out});
+      Op::kGather, {data, indices, out},
+      GatherKeywords{
+          .axis = axis, .batch_dims = batch_dims, .rule = {out_of_range, negative, fill_value}});
 }
 
 Plan plan_gather_elements(nb::handle data, nb::handle indices, int64_t axis, bool broadcast,
                           std::string_view out_of_range, std::string_view negative,
                           nb::handle fill_value, nb::handle out) {
   return make(
-      Op::kGatherElements, data, indices,
-      {{.axis = axis, .broadcast = broadcast, .rule = {out_of_range, negative, fill_value}}, out});
+      Op::kGatherElements, {data, indices, out},
+      GatherKeywords{
+          .axis = axis, .broadcast = broadcast, .rule = {out_of_range, negative, fill_value}});
 }
 
 Plan plan_gather_nd(nb::handle data, nb::handle indices, int64_t batch_dims,
                     std::string_view out_of_range, std::string_view negative, nb::handle fill_value,
                     nb::handle out) {
-  return make(Op::kGatherNd, data, indices,
-              {{.batch_dims = batch_dims, .rule = {out_of_range, negative, fill_value}}, out});
+  return make(
+      Op::kGatherNd, {data, indices, out},
+      GatherKeywords{.batch_dims = batch_dims, .rule = {out_of_range, negative, fill_value}});
 }
 
-nb::object run_plan(const Plan& plan, nb::handle data, nb::handle indices, nb::handle out,
-                    int threads) {
-  return execute(plan, view_arrays(plan.request().name, data, indices, out),
-                 checked_threads(threads));
+Plan plan_scatter(nb::handle data, nb::handle indices, nb::handle updates, int64_t axis,
+                  int64_t batch_dims, std::string_view reduction, bool include_self,
+                  std::string_view out_of_range, std::string_view negative, nb::handle out) {
+  return make(Op::kScatter, {data, indices, out, updates},
+              ScatterKeywords{axis, batch_dims, reduction, include_self, out_of_range, negative});
+}
+
+Plan plan_scatter_elements(nb::handle data, nb::handle indices, nb::handle updates, int64_t axis,
+                           std::string_view reduction, bool include_self,
+                           std::string_view out_of_range, std::string_view negative,
+                           nb::handle out) {
+  return make(Op::kScatterElements, {data, indices, out, updates},
+              ScatterKeywords{axis, 0, reduction, include_self, out_of_range, negative});
+}
+
+Plan plan_scatter_nd(nb::handle data, nb::handle indices, nb::handle updates, int64_t batch_dims,
+                     std::string_view reduction, bool include_self, std::string_view out_of_range,
+                     std::string_view negative, nb::handle out) {
+  return make(Op::kScatterNd, {data, indices, out, updates},
+              ScatterKeywords{0, batch_dims, reduction, include_self, out_of_range, negative});
+}
+
+// A gather has no updates: its third argument is `out`.
+nb::object run_plan(const Plan& plan, nb::handle data, nb::handle indices, nb::handle updates,
+                    nb::handle out, int threads) {
+  checked_threads(threads);
+  if (plan.is_scatter()) {
+    if (updates.is_none()) {
+      raise_argument(refusal_text("plan: updates are missing", "this is the plan of a scatter",
+                                  "run(data, indices, updates)"));
+    }
+    return execute(plan, {data, indices, out, updates}, threads);
+  }
+  if (!updates.is_none() && !out.is_none()) {
+    raise_argument(refusal_text("plan: one array too many", "this is the plan of a gather",
+                                "run(data, indices, out)"));
+  }
+  return execute(plan, {data, indices, updates.is_none() ? out : updates}, threads);
 }
 
 std::string plan_repr(const Plan& plan) {
   return "<sheaf.Plan " + std::string(to_string(plan.request().op)) + ": " + plan.data().str() +
-         ", " + plan.indices().str() + " -> " + plan.output().str() + ">";
+         ", " + plan.indices().str() + (plan.is_scatter() ? ", " + plan.updates().str() : "") +
+         " -> " + plan.output().str() + ">";
+}
+
+nb::object updates_of(const Plan& plan) {
+  return plan.is_scatter() ? nb::cast(plan.updates()) : nb::none();
 }
 
 void bind_spec(nb::module_& module) {
@@ -140,15 +183,15 @@ void bind_spec(nb::module_& module) {
 
 void bind_plan(nb::module_& module) {
   nb::class_<Plan>(module, "Plan",
-                   "One gather, decided: run it as often as you like, from any thread.")
-      .def("run", run_plan, "data"_a, "indices"_a, "out"_a = nb::none(), nb::kw_only(),
-           "threads"_a = 0,
-           nb::sig("def run(self, data: typing.Any, indices: typing.Any, out: typing.Any = None, "
-                   "*, threads: int = 0) -> typing.Any"),
-           "Moves the elements. The arrays must be laid out as those that were planned for.")
+                   "One gather or scatter, decided: run it as often as you like, from any thread.")
+      .def("run", run_plan, "data"_a.none(), "indices"_a, "updates"_a = nb::none(),
+           "out"_a = nb::none(), nb::kw_only(), "threads"_a = 0, nb::sig(kRunSignature), kRunDoc)
+      .def("vjp", vjp, kVjpDoc)
       .def("json", &Plan::json, "The loop nest as a JSON text.")
       .def_prop_ro("data", [](const Plan& plan) { return plan.data(); })
       .def_prop_ro("indices", [](const Plan& plan) { return plan.indices(); })
+      .def_prop_ro("updates", updates_of, nb::sig("def updates(self) -> Spec | None"),
+                   "None in the plan of a gather.")
       .def_prop_ro("output", [](const Plan& plan) { return plan.output(); })
       .def_prop_ro(
           "shape", [](const Plan& plan) { return tuple_of(plan.output().sizes); },
@@ -181,6 +224,18 @@ void bind_plans(nb::module_& module) {
   module.def("plan_gather_nd", plan_gather_nd, "data"_a, "indices"_a, nb::kw_only(),
              "batch_dims"_a = 0, "out_of_range"_a = "fail", "negative"_a = "from_end",
              "fill_value"_a = 0, "out"_a = nb::none(), nb::sig(kPlanGatherNdSignature), kPlanDoc);
+  module.def("plan_scatter", plan_scatter, "data"_a, "indices"_a, "updates"_a, "axis"_a = 0,
+             nb::kw_only(), "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
+             "out_of_range"_a = "fail", "negative"_a = "from_end", "out"_a = nb::none(),
+             nb::sig(kPlanScatterSignature), kPlanDoc);
+  module.def("plan_scatter_elements", plan_scatter_elements, "data"_a, "indices"_a, "updates"_a,
+             "axis"_a = 0, nb::kw_only(), "reduction"_a = "none", "include_self"_a = true,
+             "out_of_range"_a = "fail", "negative"_a = "from_end", "out"_a = nb::none(),
+             nb::sig(kPlanScatterElementsSignature), kPlanDoc);
+  module.def("plan_scatter_nd", plan_scatter_nd, "data"_a, "indices"_a, "updates"_a, nb::kw_only(),
+             "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
+             "out_of_range"_a = "fail", "negative"_a = "from_end", "out"_a = nb::none(),
+             nb::sig(kPlanScatterNdSignature), kPlanDoc);
 }
 
 }  // namespace sheaf::python

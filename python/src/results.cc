@@ -62,8 +62,8 @@ nb::object Result::finish(bool scalar) {
   return std::move(object_);
 }
 
-void copy_into(const View& out, Array& source) {
-  const nb::object from = raw_numpy_view(source.tensor());
+void copy_into(const View& out, const Tensor& source) {
+  const nb::object from = raw_numpy_view(source);
   const nb::object to = raw_numpy_view(out);
   if (PyArray_CopyInto(as_array(to.ptr()), as_array(from.ptr())) != 0) {
     throw nb::python_error();

@@ -25,7 +25,7 @@ class Result {
   void* memory_ = nullptr;
 };
 
-// Copies the elements of a contiguous `source` to `out`, whatever strides `out` has.
-void copy_into(const View& out, Array& source);
+// Copies the elements of `source` to `out`, which has its sizes, whatever strides `out` has.
+void copy_into(const View& out, const Tensor& source);
 
 }  // namespace sheaf::python

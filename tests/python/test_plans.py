@@ -138,9 +138,11 @@ def test_explain_refuses():
     with pytest.raises(sheaf.IndexError):
         sheaf.explain("gather", X, [9])
     with pytest.raises(sheaf.ArgumentError, match="unknown operator"):
-        sheaf.explain("scatter", X, I)
+        sheaf.explain("sort", X, I)
     with pytest.raises(TypeError, match="takes two arrays"):
         sheaf.explain("gather", X)
+    with pytest.raises(TypeError, match="data, indices, updates.* takes three arrays, got 2"):
+        sheaf.explain("scatter", X, I)
     plan = sheaf.plan_gather(X, I)
     with pytest.raises(TypeError, match="nothing else"):
         sheaf.explain(plan, X, I)

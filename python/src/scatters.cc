@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+//
+// The scatters. put_along_axis speaks NumPy, the others Sheaf.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
+
+#include "bindings.h"
+#include "call.h"
+#include "docs.h"
+#include "errors.h"
+#include "options.h"
+#include "results.h"
+#include "support/text.h"
+
+namespace sheaf::python {
+namespace {
+
+using nb::literals::operator""_a;
+
+struct RunKeywords {
+  ScatterKeywords scatter;
+  int threads;
+};
+
+// The library sees an integer in every date and bytes in every record: whether two of them mean the
+// same, only NumPy knows. Dtypes of different size it refuses itself.
+void refuse_other_meaning(std::string_view call, const char* name, const View& view,
+                          const View& data) {
+  if (view.tensor.spec.dtype == data.tensor.spec.dtype && !same_meaning(view, data)) {
+    const auto text = [](const View& of) {
+      return nb::str(nb::handle(reinterpret_cast<PyObject*>(of.descr())));
+    };
+    raise_dtype(
+        refusal_text(cat(call, ": types differ"),
+                     cat(name, " is ", text(view).c_str(), ", but data is ", text(data).c_str()),
+                     cat(name, " of that type; nothing is converted")));
+  }
+}
+
+nb::object run_scatter(Op op, const Passed& passed, const RunKeywords& keywords) {
+  const Arrays arrays = view_arrays(to_string(op), passed);
+  refuse_other_meaning(to_string(op), "updates", arrays.updates, arrays.data);
+  if (!passed.out.is_none()) {
+    refuse_other_meaning(to_string(op), "out", arrays.out, arrays.data);
+  }
+  Call call;
+  call.request = request_from(op, keywords.scatter, arrays.data.descr());
+  call.threads = checked_threads(keywords.threads);
+  return execute(call, arrays);
+}
+
+nb::object scatter(nb::handle data, nb::handle indices, nb::handle updates, int64_t axis,
+                   int64_t batch_dims, std::string_view reduction, bool include_self,
+                   std::string_view out_of_range, std::string_view negative, int threads,
+                   nb::handle out) {
+  return run_scatter(
+      Op::kScatter, {data, indices, out, updates},
+      {{axis, batch_dims, reduction, include_self, out_of_range, negative}, threads});
+}
+
+nb::object scatter_elements(nb::handle data, nb::handle indices, nb::handle updates, int64_t axis,
+                            std::string_view reduction, bool include_self,
+                            std::string_view out_of_range, std::string_view negative, int threads,
+                            nb::handle out) {
+  return run_scatter(Op::kScatterElements, {data, indices, out, updates},
+                     {{axis, 0, reduction, include_self, out_of_range, negative}, threads});
+}
+
+nb::object scatter_nd(nb::handle data, nb::handle indices, nb::handle updates, int64_t batch_dims,
+                      std::string_view reduction, bool include_self, std::string_view out_of_range,
+                      std::string_view negative, int threads, nb::handle out) {
+  return run_scatter(Op::kScatterNd, {data, indices, out, updates},
+                     {{0, batch_dims, reduction, include_self, out_of_range, negative}, threads});
+}
+
+// NumPy converts what is assigned to an array of its own.
+nb::object assignable(const View& arr, nb::handle values) {
+  if (!arr.is_numpy()) {
+    return nb::borrow(values);
+  }
+  const nb::handle dtype(reinterpret_cast<PyObject*>(arr.descr()));
+  return nb::module_::import_("sheaf._interop").attr("assignable")(values, dtype);
+}
+
+// The shape in which indices and values meet: that of arr, but for the axis.
+Dims common_sizes(const Arrays& arrays, int64_t axis) {
+  Dims sizes = arrays.data.tensor.spec.sizes;
+  const Dims& in_indices = arrays.indices.tensor.spec.sizes;
+  const int64_t rank = sizes.size();
+  if (in_indices.size() == rank && axis >= -rank && axis < rank) {
+    const int at = static_cast<int>(axis < 0 ? axis + rank : axis);
+    sizes[at] = in_indices[at];
+  }
+  return sizes;
+}
+
+void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::handle axis,
+                    int threads) {
+  Call call;
+  call.request.op = Op::kScatterElements;
+  call.request.name = "put_along_axis";
+  call.request.axis = axis.is_none() ? 0 : integer_from(axis);
+  call.threads = checked_threads(threads);
+  call.overlap_allowed = true;
+  View whole;
+  view_array(whole, arr, {call.request.name, Role::kOutput});
+  const nb::object assigned = assignable(whole, values);
+  Arrays arrays = view_arrays(call.request.name, {arr, indices, arr, assigned});
+  if (axis.is_none()) {
+    arrays.data = flattened(arrays.data);
+    arrays.out = arrays.data;
+  }
+  const Dims sizes = common_sizes(arrays, call.request.axis);
+  if (arrays.indices.tensor.spec.rank() == sizes.size()) {
+    stretch(arrays.indices, sizes);
+  }
+  stretch(arrays.updates, sizes);
+  execute(call, arrays);
+  if (axis.is_none() && arrays.data.tensor.data != whole.tensor.data) {  // it was a copy
+    copy_into(whole, {arrays.data.tensor.data,
+                      TensorSpec(whole.tensor.spec.dtype, whole.tensor.spec.sizes)});
+  }
+}
+
+}  // namespace
+
+void bind_scatters(nb::module_& module) {
+  module.def("scatter", scatter, "data"_a, "indices"_a, "updates"_a, "axis"_a = 0, nb::kw_only(),
+             "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
+             "out_of_range"_a = "fail", "negative"_a = "from_end", "threads"_a = 0,
+             "out"_a = nb::none(), nb::sig(kScatterSignature), kScatterDoc);
+  module.def("scatter_elements", scatter_elements, "data"_a, "indices"_a, "updates"_a, "axis"_a = 0,
+             nb::kw_only(), "reduction"_a = "none", "include_self"_a = true,
+             "out_of_range"_a = "fail", "negative"_a = "from_end", "threads"_a = 0,
+             "out"_a = nb::none(), nb::sig(kScatterElementsSignature), kScatterElementsDoc);
+  module.def("scatter_nd", scatter_nd, "data"_a, "indices"_a, "updates"_a, nb::kw_only(),
+             "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
+             "out_of_range"_a = "fail", "negative"_a = "from_end", "threads"_a = 0,
+             "out"_a = nb::none(), nb::sig(kScatterNdSignature), kScatterNdDoc);
+  module.def("put_along_axis", put_along_axis, "arr"_a, "indices"_a, "values"_a, "axis"_a.none(),
+             nb::kw_only(), "threads"_a = 0, nb::sig(kPutAlongAxisSignature), kPutAlongAxisDoc);
+}
+
+}  // namespace sheaf::python
