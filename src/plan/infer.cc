@@ -203,18 +203,18 @@ void check_given_output(const Request& r, const Dims& sizes) {
   }
 }
 
-TensorSpec contiguous_output(const Request& r, const Dims& sizes) {
+TensorSpec contiguous(const Request& r, const char* tensor, const Dims& sizes) {
   try {
-    TensorSpec output(r.data.dtype, sizes);
-    if (byte_range(output)) {
-      return output;
+    TensorSpec spec(r.data.dtype, sizes);
+    if (byte_range(spec)) {
+      return spec;
     }
   } catch (const Error&) {  // the sizes multiply to more than int64 holds
   }
-  refuse(r, "output too large",
-         cat("the output would be ", r.data.dtype.name(), bracketed(sizes),
+  refuse(r, cat(tensor, " too large"),
+         cat("the ", tensor, " would be ", r.data.dtype.name(), bracketed(sizes),
              ": more than 2^63 - 1 bytes"),
-         is_scatter(r.op) ? "smaller data" : "fewer indices a call");
+         sizes == r.data.sizes ? "smaller data" : "fewer indices a call");
 }
 
 }  // namespace
@@ -238,7 +238,9 @@ void infer(Request& r) {
   check_tensor(r, "data", r.data);
   check_tensor(r, "indices", r.indices);
   if (is_scatter(r.op)) {
-    check_tensor(r, "updates", r.updates);
+    if (r.updates_given) {
+      check_tensor(r, "updates", r.updates);
+    }
     check_reduction(r);
   }
   if (!r.indices.dtype.is_integer()) {
@@ -248,6 +250,10 @@ void infer(Request& r) {
   }
   Dims sizes = infer_sizes(r);
   if (is_scatter(r.op)) {
+    if (!r.updates_given) {
+      r.updates = contiguous(r, "updates", sizes);
+      r.updates_given = true;
+    }
     check_updates(r, sizes);
     sizes = r.data.sizes;
   }
@@ -255,7 +261,7 @@ void infer(Request& r) {
     check_tensor(r, "output", r.output);
     check_given_output(r, sizes);
   } else {
-    r.output = contiguous_output(r, sizes);
+    r.output = contiguous(r, "output", sizes);
     r.output_given = true;  // from here on it is known, and errors show it
   }
 }

@@ -107,7 +107,7 @@ IndexRule usual_rule(Op op) {
 
 std::string describe(const Request& r) {
   std::string text = cat("data ", r.data.str(), "   indices ", r.indices.str());
-  if (is_scatter(r.op)) {
+  if (is_scatter(r.op) && r.updates_given) {
     text += cat("   updates ", r.updates.str());
   }
   text += attributes(r, "   ", " ") + reduction_attributes(r, "   ", " ");
@@ -116,8 +116,8 @@ std::string describe(const Request& r) {
 
 std::string explain_command(const Request& r) {
   return cat("sheaf explain '", to_string(r.op), " ", compact(r.data), " ", compact(r.indices),
-             is_scatter(r.op) ? cat(" ", compact(r.updates)) : "", attributes(r, " ", "="),
-             reduction_attributes(r, " ", "="), rule_attributes(r), "'");
+             is_scatter(r.op) && r.updates_given ? cat(" ", compact(r.updates)) : "",
+             attributes(r, " ", "="), reduction_attributes(r, " ", "="), rule_attributes(r), "'");
 }
 
 std::string four_lines(const Request& r, const std::string& what, const std::string& detail,

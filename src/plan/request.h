@@ -42,6 +42,7 @@ struct Request {
   TensorSpec data, indices, output;
   TensorSpec updates;         // of a scatter
   bool output_given = false;  // false: the output is contiguous, its sizes computed
+  bool updates_given = true;  // false: the same for the updates (not of kXlaScatter)
   int64_t axis = 0;
   int64_t batch_dims = 0;
   bool broadcast = false;

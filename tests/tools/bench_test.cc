@@ -15,7 +15,7 @@ TEST(Bench, RefusesWhatCannotBeTimed) {
   EXPECT_EQ(run_sheaf({"bench", "gather f32[3] i64[2] axis=1"}).status, 1);
   const Finished run = run_sheaf({"bench", "gather f32[3] i64[2]", "--kernel", "none.such"});
   EXPECT_EQ(run.status, 1);
-  EXPECT_THAT(run.err, HasSubstr("\"none.such\" names no kernel of this build"));
+  EXPECT_THAT(run.err, HasSubstr("\"none.such\" names no gather kernel of this build"));
 }
 
 TEST(Bench, CountsTheBytesAndNamesTheKernel) {
@@ -30,6 +30,19 @@ TEST(Bench, CountsTheBytesAndNamesTheKernel) {
   EXPECT_GT(json["warm"]["best_s"], 0.0);
   EXPECT_GE(json["cold"]["rounds"], 5);
   EXPECT_GT(json["copy_bytes_per_s"], 0.0);
+}
+
+TEST(Bench, TimesScattersInPlace) {
+  const auto bytes = [](const std::string& more) {
+    const Finished run = run_sheaf({"bench", "scatter f32[10,4] i64[6] axis=0" + more, "--threads",
+                                    "1", "--seconds", "0", "--json"});
+    EXPECT_EQ(run.status, 0) << run.err;
+    return run.status == 0 ? nlohmann::json::parse(run.out)["bytes_moved"].get<int>() : 0;
+  };
+  EXPECT_EQ(bytes(""), 6 * 8 + 2 * 6 * 16);
+  EXPECT_EQ(bytes(" reduction=add"), 6 * 8 + 3 * 6 * 16) << "the output is read as well";
+  EXPECT_EQ(bytes(" onto_zeros=1"), 6 * 8 + 2 * 6 * 16 + 10 * 16);
+  EXPECT_EQ(run_sheaf({"bench", "scatter f32[10,4] i64[6] f32[6] axis=0"}).status, 1);
 }
 
 // Indices of a small type must stay within it, however long the axis.

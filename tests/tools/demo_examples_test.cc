@@ -24,7 +24,7 @@ TEST(DemoExamples, AWrongShapeIsFound) {
 }
 
 TEST(DemoExamples, AreAllRight) {
-  EXPECT_EQ(demo_examples().size(), 12U);
+  EXPECT_EQ(demo_examples().size(), 14U);
   for (const Example& example : demo_examples()) {
     EXPECT_EQ(difference(example, run_example(parse_problem(example.problem))), "")
         << example.title;

@@ -62,6 +62,58 @@ TEST(Explain, DrawsGatherElements) {
   EXPECT_THAT(run.out, HasSubstr("   runs this plan\n"));
 }
 
+TEST(Explain, DrawsScatters) {
+  const Finished run = run_sheaf(
+      {"explain", "scatter f32[3,2] i64[3]={2,0,5} axis=0 reduction=add out_of_range=skip", "--map",
+       "--limit", "5"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(run.out.starts_with(
+      "scatter: each index says where a slice of the updates goes along one axis\n"
+      "  output[indices[i], j] += updates[i, j]\n"
+      "  data f32[3, 2]   indices i64[3]   updates f32[3, 2]   axis 0   reduction add   output "
+      "f32[3, 2]\n"
+      "  negative indices count from the end; out of range: skip\n"
+      "\n"
+      "updates f32[3, 2]    indices i64[3]    output f32[3, 2], axis 0 ↓\n"))
+      << run.out;
+  EXPECT_THAT(run.out, HasSubstr(" 2 │ (e)  (f)"));
+  EXPECT_THAT(run.out, HasSubstr("element map\n"
+                                 "  updates[0, 0] goes to output[2, 0]   because indices[0] = 2\n"
+                                 "  updates[0, 1] goes to output[2, 1]   because indices[0] = 2\n"
+                                 "  updates[1, 0] goes to output[0, 0]   because indices[1] = 0\n"
+                                 "  updates[1, 1] goes to output[0, 1]   because indices[1] = 0\n"
+                                 "  updates[2, 0] is skipped   because indices[2] = 5\n"
+                                 "  … 1 more; --limit shows them\n"));
+  EXPECT_THAT(run.out, HasSubstr("plan (moves 24 bytes)\n  scatter add f32, 8 bytes a step"));
+}
+
+TEST(Explain, PrintsJsonOfScatters) {
+  const Finished run =
+      run_sheaf({"explain", "scatter f32[2,2] i64[2]={1,7} out_of_range=skip", "--json"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["op"], "scatter");
+  EXPECT_EQ(json["map"],
+            nlohmann::json::parse(R"([{"output": 2, "index": 0}, {"output": 3, "index": 0},
+      {"output": null, "index": 1}, {"output": null, "index": 1}])"));
+}
+
+TEST(Explain, BadIndicesOfScattersAreDrawn) {
+  const Finished run = run_sheaf({"explain", "scatter f32[5,2] i64[3]={4,9,-7}"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.out, HasSubstr("  │   4   !9  !-7\n"));
+  EXPECT_THAT(run.err, HasSubstr("scatter: index out of range\n"));
+  EXPECT_THAT(run.err, HasSubstr("try: out_of_range = clamp or skip;  picture: sheaf explain "
+                                 "'scatter f32[5,2] i64[3] f32[3,2] axis=0'"));
+}
+
+TEST(Explain, DoesNotComputeHugeResults) {
+  const Finished run =
+      run_sheaf({"explain", "scatter f32[1099511627776] i64[1]={7} f32[1]={5} onto_zeros=1"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("updates[0] goes to output[7]   because indices[0] = 7\n"));
+}
+
 TEST(Explain, TakesAProblemAsSeveralArguments) {
   const Finished run = run_sheaf({"explain", "gather", "f32[4]", "i64[2]={3,0}", "axis=0"});
   EXPECT_EQ(run.status, 0);

@@ -49,6 +49,22 @@ TEST(Formula, OfXlaGather) {
             "output[i] = data[i, indices[i]]");
 }
 
+TEST(Formula, OfScatters) {
+  EXPECT_EQ(formula_of("scatter f32[3,2] i64[4] axis=1"), "output[i, indices[j]] = updates[i, j]");
+  EXPECT_EQ(formula_of("scatter f32[3,2,5] i64[2,4] axis=1 reduction=add"),
+            "output[i, indices[j, k], l] += updates[i, j, k, l]");
+  EXPECT_EQ(formula_of("scatter_elements f32[3,2] i64[1,2] axis=0 reduction=min"),
+            "output[indices[i, j], j] min= updates[i, j]");
+  EXPECT_EQ(formula_of("scatter_nd f32[3,2] i64[4,1] reduction=sub"),
+            "output[indices[i, 0], j] -= updates[i, j]");
+  EXPECT_EQ(formula_of("scatter_nd f32[3,2] i64[2] reduction=mul"),
+            "output[indices[0], indices[1]] *= updates");
+  EXPECT_EQ(formula_of("xla_scatter f32[3,4,2] i64[2,2] f32[2,2,2] update_window_dims=[1,2] "
+                       "inserted_window_dims=[0] scatter_dims_to_operand_dims=[1,0] "
+                       "index_vector_dim=1"),
+            "output[indices[i, 1], indices[i, 0] + j, k] = updates[i, j, k]");
+}
+
 TEST(Formula, OfManyDimensionsNumbersThem) {
   EXPECT_EQ(formula_of("gather f32[1,1,1,1,1,1,1,1,2] i64[1] axis=8"),
             "output[i0, i1, i2, i3, i4, i5, i6, i7, i8] = "

@@ -26,9 +26,11 @@ constexpr const char* kExamples = R"(Examples:
   sheaf bench 'gather f32[1000000,64] i64[4096] axis=0'
   sheaf bench 'gather_elements f32[4096,4096] i64[4096,4096] axis=0' --threads 1
   sheaf bench 'gather f32[1000000,4] i64[1000000]' --kernel reference --json
+  sheaf bench 'scatter f32[1000000,64] i64[4096] axis=0 reduction=add'
 
 Indices that are not given are uniformly random. Bytes moved are those of the indices, plus the rows
-read, plus the rows written; the copy rate counts bytes read and written too.)";
+read, plus the rows written; the copy rate counts bytes read and written too. A scatter is run in
+place: its rows are those of the updates, and those of the output, which a reduction reads as well.)";
 
 // The copy is large enough to leave the caches, as the data of a benchmark should be.
 constexpr int64_t kCopyBytes = int64_t{256} << 20U;
@@ -69,7 +71,8 @@ void fill_indices(const Plan& plan, std::byte* memory) {
     const auto extent =
         static_cast<uint64_t>(plan.nest().coordinates[static_cast<int>(component)].extent);
     const auto largest = static_cast<uint64_t>(std::numeric_limits<Index>::max());
-    const auto value = static_cast<Index>(random() % std::min(extent, largest));
+    const auto value =
+        static_cast<Index>(random() % std::max(uint64_t{1}, std::min(extent, largest)));
     std::memcpy(memory + i * static_cast<int64_t>(sizeof value), &value, sizeof value);
   }
 }
@@ -102,11 +105,22 @@ Array filled(const TensorSpec& spec) {
   return array;
 }
 
+int64_t bytes_of(const TensorSpec& spec) { return element_count(spec.sizes) * spec.dtype.bytes(); }
+
+// Rows are read and written; what a reduction joins to is read too, and zeros are written first.
+int64_t moved_bytes(const Plan& plan, int64_t rows) {
+  const Request& r = plan.request();
+  const int64_t passes = r.reduction == Reduction::kNone ? 2 : 3;
+  return passes * rows * plan.nest().row_bytes + bytes_of(plan.indices()) +
+         (r.onto_zeros ? bytes_of(plan.output()) : 0);
+}
+
 BenchReport measure(const BenchOptions& options) {
   const Problem problem = parse_problem(options.problem);
   const Plan plan = make_plan(problem.request);
   const RunOptions run{.threads = options.threads, .kernel = options.kernel};
-  const Array data = filled(plan.data());
+  // A gather reads data, a scatter its updates; the other tensor is the output.
+  const Array input = filled(plan.is_scatter() ? plan.updates() : plan.data());
   const Array indices = make_indices(plan, problem);
   Array output = filled(plan.output());
 
@@ -116,10 +130,12 @@ BenchReport measure(const BenchOptions& options) {
   const int available = this_machine().threads;
   report.threads = options.threads > 0 ? std::min(options.threads, available) : available;
   report.rows = moved_rows(plan.nest());
-  report.bytes_moved = 2 * report.rows * plan.nest().row_bytes +
-                       element_count(plan.indices().sizes) * plan.indices().dtype.bytes();
+  report.bytes_moved = moved_bytes(plan, report.rows);
+  const void* from = input.tensor().data;
+  const void* where = indices.tensor().data;
+  void* to = output.tensor().data;
   const auto work = [&] {
-    plan.run(data.tensor().data, indices.tensor().data, output.tensor().data, run);
+    plan.is_scatter() ? plan.run(to, where, from, to, run) : plan.run(from, where, to, run);
   };
   report.warm = time_rounds({.seconds = options.seconds}, work);
   report.cold = time_rounds({.seconds = options.seconds / 4, .cold = true}, work);

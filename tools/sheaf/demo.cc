@@ -9,8 +9,8 @@
 #include "demo_examples.h"
 #include "embedding.h"
 #include "formula.h"
-#include "gather_picture.h"
 #include "options.h"
+#include "scatter_picture.h"
 #include "sheaf/explain.h"
 #include "support/text.h"
 
@@ -36,7 +36,9 @@ bool show_example(const Example& example, const Style& style) {
   const std::string trouble = difference(example, run_example(problem));
   std::cout << "\n"
             << example.title << "\n  " << formula(plan.request()) << "\n\n"
-            << draw_gather({plan, &*problem.data, *problem.indices, map}, style)
+            << draw_scene({plan, &*problem.data, *problem.indices, map,
+                           problem.updates ? &*problem.updates : nullptr},
+                          style)
             << (trouble.empty() ? "result       as documented\n"
                                 : cat("result       WRONG: ", trouble, "\n"));
   return trouble.empty();
@@ -73,7 +75,7 @@ bool show_embedding(int64_t table_bytes) {
 int demo(const Options& options) {
   const Style style = style_for(options.color);
   const std::span<const Example> examples = demo_examples();
-  std::cout << "Each picture: data, indices, output. "
+  std::cout << "Each picture: data (or updates), indices, output. "
             << (style.color ? "One colour is one index; faint elements are not used.\n"
                             : "Equal values show which element went where.\n");
   int wrong = 0;

@@ -2,6 +2,7 @@
 #include "demo_examples.h"
 
 #include "sheaf/gather.h"
+#include "sheaf/scatter.h"
 #include "support/text.h"
 
 namespace sheaf::cli {
@@ -64,6 +65,15 @@ const Example kExamples[] = {
      "negative=out_of_range",
      {1, 1},
      {23}},
+    {"DML_SCATTER, example 1: of two updates to one element the later one stays",
+     "scatter_elements f32[5]={0,1,2,3,4} u32[4]={3,1,3,0} f32[4]={5,6,7,8} axis=0",
+     {5},
+     {8, 6, 2, 7, 4}},
+    {"BNNSScatter with BNNSReduceFunctionSum: updates are added to what is there",
+     "scatter f32[3]={100,200,300} i32[3]={0,0,2} f32[3]={1,2,3} axis=0 reduction=add "
+     "negative=out_of_range",
+     {3},
+     {103, 200, 303}},
 };
 
 }  // namespace
@@ -84,9 +94,17 @@ Array run_example(const Problem& problem) {
           GatherElementsOptions{.axis = r.axis, .broadcast = r.broadcast, .rule = r.rule});
     case Op::kGatherNd:
       return gather_nd(data, indices, GatherNdOptions{.batch_dims = r.batch_dims, .rule = r.rule});
-    default: break;  // no example is a scatter
+    case Op::kXlaGather: return xla_gather(data, indices, *r.xla);
+    default: break;
   }
-  return xla_gather(data, indices, *r.xla);
+  const ConstTensor updates{problem.updates->data(), r.updates};
+  if (r.op == Op::kScatterElements) {
+    return scatter_elements(
+        data, indices, updates,
+        ScatterElementsOptions{.axis = r.axis, .reduction = r.reduction, .rule = r.rule});
+  }
+  return scatter(data, indices, updates,
+                 ScatterOptions{.axis = r.axis, .reduction = r.reduction, .rule = r.rule});
 }
 
 std::string difference(const Example& example, const Array& output) {

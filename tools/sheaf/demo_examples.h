@@ -21,7 +21,7 @@ struct Example {
 
 std::span<const Example> demo_examples();
 
-// Runs the problem through the public C++ calls. Its data and indices have values.
+// Runs the problem through the public C++ calls. Its tensors have values.
 Array run_example(const Problem& problem);
 
 // Why `output` is not what the example expects; empty if it is.

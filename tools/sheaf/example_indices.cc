@@ -14,7 +14,7 @@ constexpr int64_t kMaxElements = 128;
 
 std::optional<Literal> example_indices(const Plan& plan) {
   const Request& r = plan.request();
-  for (const TensorSpec* spec : {&r.data, &r.indices, &r.output}) {
+  for (const TensorSpec* spec : {&r.data, &r.indices, &r.grid()}) {
     if (element_count(spec->sizes) > kMaxElements) {
       return std::nullopt;
     }
@@ -31,6 +31,9 @@ std::optional<Literal> example_indices(const Plan& plan) {
         r.data.sizes[coordinate_axis(r, component)] - coordinate_window(r, component) + 1;
     // Looks irregular, repeats some entries, and is the same every time. All sizes are below 128,
     // so every index type holds it.
+    if (extent <= 0) {
+      return std::nullopt;  // an axis without entries, whose updates are skipped
+    }
     const int64_t value = (e * 5 + e / 3 + 1 + component) % extent;
     encode(value, r.indices.dtype, indices.data() + static_cast<size_t>(e) * bytes);
   }

@@ -16,6 +16,7 @@
 #include "options.h"
 #include "plan/refuse.h"
 #include "plan/scalar.h"
+#include "scatter_picture.h"
 #include "sheaf/error.h"
 #include "support/text.h"
 
@@ -25,8 +26,10 @@ namespace {
 // Element maps above this size are not made: 16 bytes an element.
 constexpr int64_t kMaxMapElements = 1 << 20;
 
-constexpr const char* kExamples = R"(PROBLEM is operator, data, indices, attributes:
+constexpr const char* kExamples =
+    R"(PROBLEM is operator, data, indices, attributes; a scatter has its updates after indices:
   gather f32[5,2] i64[3] axis=0
+  scatter f32[5,2] i64[3] f32[3,2] axis=0 reduction=add
 Values in braces after a tensor are used in the picture; quote them, or the shell expands them.
 
 Examples:
@@ -34,7 +37,9 @@ Examples:
   sheaf explain 'gather_elements f32[3,3] i64[2,3]={1,2,0,2,0,0} axis=0' --map
   sheaf explain 'gather_nd f32[2,2,2] i32[2,2]={{0,1},{1,0}}'
   sheaf explain 'gather f32[1000000,64] i64[4096] axis=0' --kernels
-  sheaf explain 'gather f32[5,2] i64[2]={4,9} out_of_range=fill fill_value=-1' --json)";
+  sheaf explain 'gather f32[5,2] i64[2]={4,9} out_of_range=fill fill_value=-1' --json
+  sheaf explain 'scatter_elements f32[5]={0,1,2,3,4} i64[4]={3,1,3,0} f32[4]={5,6,7,8}'
+  sheaf explain 'scatter f32[3,2] i64[4]={2,0,9,2} reduction=add out_of_range=skip' --map)";
 
 struct Options {
   std::vector<std::string> words;
@@ -54,7 +59,7 @@ struct Explanation {
 };
 
 bool small_enough(const Plan& plan) {
-  return element_count(plan.output().sizes) <= kMaxMapElements;
+  return element_count(plan.request().grid().sizes) <= kMaxMapElements;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -115,19 +120,21 @@ void print_picture(const Explanation& e, const Style& style) {
     return;
   }
   if (!small_enough(e.plan)) {
-    std::cout << "\nno picture: the output has " << grouped(element_count(e.plan.output().sizes))
-              << " elements, more than " << grouped(kMaxMapElements) << "\n";
+    std::cout << "\nno picture: the " << (e.plan.is_scatter() ? "updates have " : "output has ")
+              << grouped(element_count(e.plan.request().grid().sizes)) << " elements, more than "
+              << grouped(kMaxMapElements) << "\n";
     return;
   }
   const Literal* data = e.problem.data ? &*e.problem.data : nullptr;
-  std::cout << "\n" << draw_gather({e.plan, data, *e.problem.indices, e.map}, style);
+  const Literal* updates = e.problem.updates ? &*e.problem.updates : nullptr;
+  std::cout << "\n" << draw_scene({e.plan, data, *e.problem.indices, e.map, updates}, style);
   if (e.made_up) {
     std::cout << "(these indices are made up; give your own as in i64[4]={3,1,0,2})\n";
   }
 }
 
-int64_t output_bytes(const Plan& plan) {
-  return element_count(plan.output().sizes) * plan.output().dtype.bytes();
+int64_t moved_bytes(const Plan& plan) {
+  return element_count(plan.request().grid().sizes) * plan.output().dtype.bytes();
 }
 
 void print_text(const Explanation& e, const Options& options) {
@@ -140,7 +147,7 @@ void print_text(const Explanation& e, const Options& options) {
   if (options.map && !e.map.empty()) {
     print_map(e, options.limit);
   }
-  std::cout << "\nplan (moves " << grouped(output_bytes(e.plan)) << " bytes)\n";
+  std::cout << "\nplan (moves " << grouped(moved_bytes(e.plan)) << " bytes)\n";
   std::string plan = cat("  ", e.plan.str());
   for (size_t at = plan.find('\n'); at + 1 < plan.size(); at = plan.find('\n', at + 1)) {
     plan.insert(at + 1, "  ");
@@ -149,7 +156,7 @@ void print_text(const Explanation& e, const Options& options) {
   print_kernels(e, options.kernels);
 }
 
-// Where the elements of the output come from; null for what has no source.
+// Where the elements of the output come from, or the updates go to; null for nowhere.
 nlohmann::ordered_json map_json(const Explanation& e, int64_t limit) {
   using Json = nlohmann::ordered_json;
   Json map = Json::array();
@@ -157,7 +164,8 @@ nlohmann::ordered_json map_json(const Explanation& e, int64_t limit) {
     if (static_cast<int64_t>(map.size()) == limit) {
       break;
     }
-    map.push_back(Json{{"data", source.data == kFilled ? Json() : Json(source.data)},
+    map.push_back(Json{{e.plan.is_scatter() ? "output" : "data",
+                        source.data == kFilled ? Json() : Json(source.data)},
                        {"index", source.index == kNoIndex ? Json() : Json(source.index)}});
   }
   return map;
@@ -167,7 +175,7 @@ void print_json(const Explanation& e, const Options& options) {
   const Request& r = e.plan.request();
   nlohmann::ordered_json json = {{"op", to_string(r.op)},
                                  {"formula", formula(r)},
-                                 {"bytes_moved", output_bytes(e.plan)},
+                                 {"bytes_moved", moved_bytes(e.plan)},
                                  {"plan", nlohmann::ordered_json::parse(e.plan.json())},
                                  {"kernel", kernel_name(e.plan)}};
   auto kernels = nlohmann::ordered_json::array();
@@ -222,10 +230,11 @@ void add_explain(CLI::App& app, Command& chosen) {
   static Options options;
   CLI::App* command = app.add_subcommand("explain", "Draw a call, its plan and its kernel");
   command->footer(kExamples);
-  command->add_option("problem", options.words, "Operator, data, indices and attributes")
+  command->add_option("problem", options.words, "Operator, data, indices, updates and attributes")
       ->required()
       ->option_text("PROBLEM");
-  command->add_flag("--map", options.map, "Also list where each output element comes from");
+  command->add_flag("--map", options.map,
+                    "Also list where each output element comes from, or each update goes to");
   command->add_option("--limit", options.limit, "The most lines of --map (64)")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
       ->option_text("N");

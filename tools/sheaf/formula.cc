@@ -43,15 +43,15 @@ Words gather_position(const Request& r, const Words& out) {
   const Words index = joined(slice(out, 0, r.batch_dims), slice(out, r.axis, grid_end));
   Words position = slice(out, 0, r.axis);
   position.push_back(element("indices", index));
-  return joined(position, slice(out, grid_end, r.output.rank()));
+  return joined(position, slice(out, grid_end, r.grid().rank()));
 }
 
 Words gather_elements_position(const Request& r, const Words& out) {
   Words index = out;
   Words position = out;
-  for (int d = 0; r.broadcast && d < r.output.rank(); ++d) {
+  for (int d = 0; r.broadcast && d < r.grid().rank(); ++d) {
     // A dimension of size 1 that is stretched has the one coordinate 0.
-    if (r.output.sizes[d] != 1) {
+    if (r.grid().sizes[d] != 1) {
       index[static_cast<size_t>(d)] = r.indices.sizes[d] == 1 ? "0" : index[static_cast<size_t>(d)];
       position[static_cast<size_t>(d)] =
           r.data.sizes[d] == 1 ? "0" : position[static_cast<size_t>(d)];
@@ -68,7 +68,7 @@ Words gather_nd_position(const Request& r, const Words& out) {
   for (int64_t c = 0; c < tuple; ++c) {
     position.push_back(element("indices", joined(slice(out, 0, grid_end), {std::to_string(c)})));
   }
-  return joined(position, slice(out, grid_end, r.output.rank()));
+  return joined(position, slice(out, grid_end, r.grid().rank()));
 }
 
 int64_t position_in(const Dims& dims, int64_t value) {
@@ -79,7 +79,7 @@ int64_t position_in(const Dims& dims, int64_t value) {
 Words xla_position(const Request& r, const Words& out) {
   const XlaGatherOptions& x = *r.xla;
   Words batch;
-  for (int d = 0; d < r.output.rank(); ++d) {
+  for (int d = 0; d < r.grid().rank(); ++d) {
     if (position_in(x.offset_dims, d) < 0) {
       batch.push_back(out[static_cast<size_t>(d)]);
     }
@@ -123,6 +123,16 @@ Words data_position(const Request& r, const Words& out) {
   return {};
 }
 
+std::string join_sign(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kNone: return " = ";
+    case Reduction::kAdd: return " += ";
+    case Reduction::kSub: return " -= ";
+    case Reduction::kMul: return " *= ";
+    default: return cat(" ", to_string(reduction), "= ");
+  }
+}
+
 }  // namespace
 
 std::string formula(const Request& r) {
@@ -130,8 +140,8 @@ std::string formula(const Request& r) {
   if (!is_scatter(r.op)) {
     return element("output", grid) + " = " + element("data", data_position(r, grid));
   }
-  const char* joins = r.reduction == Reduction::kNone ? " = " : " (reduce)= ";
-  return element("output", data_position(r, grid)) + joins + element("updates", grid);
+  return element("output", data_position(r, grid)) + join_sign(r.reduction) +
+         element("updates", grid);
 }
 
 std::string summary(Op op) {

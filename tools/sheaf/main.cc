@@ -16,6 +16,7 @@ constexpr const char* kExamples = R"(Examples:
   sheaf explain 'gather_elements f32[3,3] i64[2,3]={1,2,0,2,0,0} axis=0'
   sheaf explain 'gather f32[1000000,64] i64[4096] axis=0' --kernels
   sheaf check cases/*.json --op gather,gather_nd
+  sheaf explain 'scatter f32[4,2] i64[3]={2,0,2} axis=0 reduction=add'
   sheaf bench 'gather f32[1000000,64] i64[4096] axis=0'
   sheaf demo
   sheaf doctor --json
@@ -24,7 +25,7 @@ Exit status: 0 all went well, 1 the data or a case is wrong, 2 the command line 
 
 int run(int argc, char** argv) {
   using namespace sheaf::cli;
-  CLI::App app{"Sheaf moves indexed data in tensors: gather, gather_elements, gather_nd.", "sheaf"};
+  CLI::App app{"Sheaf moves indexed data in tensors: gathers and scatters.", "sheaf"};
   app.footer(kExamples);
   app.set_version_flag("--version", "sheaf " SHEAF_VERSION);
   app.require_subcommand(1);

@@ -11,7 +11,8 @@
 namespace sheaf {
 namespace {
 
-constexpr Op kOps[] = {Op::kGather, Op::kGatherElements, Op::kGatherNd, Op::kXlaGather};
+constexpr Op kOps[] = {Op::kGather,  Op::kGatherElements,  Op::kGatherNd,  Op::kXlaGather,
+                       Op::kScatter, Op::kScatterElements, Op::kScatterNd, Op::kXlaScatter};
 
 // A problem while it is read.
 struct Draft {
@@ -112,8 +113,13 @@ bool parse_flag(Cursor& cursor) {
   return word == "1" || word == "true";
 }
 
-// One bit for each operator, in the order of kOps.
-constexpr unsigned kGatherBit = 1, kElementsBit = 2, kNdBit = 4, kXlaBit = 8, kEveryBit = 15;
+// One bit for each operator, in the order of Op; a scatter has the attributes of its gather.
+constexpr unsigned bit(Op op) { return 1U << static_cast<unsigned>(op); }
+constexpr unsigned kSlices = bit(Op::kGather) | bit(Op::kScatter);
+constexpr unsigned kElements = bit(Op::kGatherElements) | bit(Op::kScatterElements);
+constexpr unsigned kNd = bit(Op::kGatherNd) | bit(Op::kScatterNd);
+constexpr unsigned kGathers = 15, kScatters = 240, kEvery = 255;
+constexpr unsigned kXlaGathers = bit(Op::kXlaGather), kXlaScatters = bit(Op::kXlaScatter);
 
 struct Attribute {
   std::string_view key;
@@ -132,11 +138,24 @@ void read_negative(Cursor& cursor, Draft& draft) {
       parse_name(cursor, "negative", {Negative::kFromEnd, Negative::kOutOfRange});
 }
 
+// fill and skip each belong to one kind; make_plan says so better than a list of names.
 void read_out_of_range(Cursor& cursor, Draft& draft) {
   draft.request().rule.out_of_range =
       parse_name(cursor, "out_of_range",
                  {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill, OutOfRange::kWrap,
-                  OutOfRange::kTrust});
+                  OutOfRange::kTrust, OutOfRange::kSkip});
+}
+
+void read_reduction(Cursor& cursor, Draft& draft) {
+  draft.request().reduction =
+      parse_name(cursor, "reduction",
+                 {Reduction::kNone, Reduction::kAdd, Reduction::kSub, Reduction::kMul,
+                  Reduction::kMin, Reduction::kMax, Reduction::kMean});
+}
+
+template <bool Request::*kFlag>
+void read_flag(Cursor& cursor, Draft& draft) {
+  draft.request().*kFlag = parse_flag(cursor);
 }
 
 void read_fill_value(Cursor& cursor, Draft& draft) {
@@ -148,45 +167,52 @@ void read_fill_value(Cursor& cursor, Draft& draft) {
 
 using Xla = XlaGatherOptions;
 constexpr Attribute kAttributes[] = {
-    {"axis", kGatherBit | kElementsBit,
+    {"axis", kSlices | kElements,
      [](Cursor& c, Draft& d) { d.request().axis = c.integer("an axis"); }},
-    {"batch_dims", kGatherBit | kNdBit,
+    {"batch_dims", kSlices | kNd,
      [](Cursor& c, Draft& d) { d.request().batch_dims = c.integer("a number of dimensions"); }},
-    {"broadcast", kElementsBit, [](Cursor& c, Draft& d) { d.request().broadcast = parse_flag(c); }},
-    {"offset_dims", kXlaBit, read_list<&Xla::offset_dims>},
-    {"collapsed_slice_dims", kXlaBit, read_list<&Xla::collapsed_slice_dims>},
-    {"operand_batching_dims", kXlaBit, read_list<&Xla::operand_batching_dims>},
-    {"start_indices_batching_dims", kXlaBit, read_list<&Xla::start_indices_batching_dims>},
-    {"start_index_map", kXlaBit, read_list<&Xla::start_index_map>},
-    {"index_vector_dim", kXlaBit,
+    {"broadcast", bit(Op::kGatherElements), read_flag<&Request::broadcast>},
+    {"offset_dims", kXlaGathers, read_list<&Xla::offset_dims>},
+    {"collapsed_slice_dims", kXlaGathers, read_list<&Xla::collapsed_slice_dims>},
+    {"operand_batching_dims", kXlaGathers, read_list<&Xla::operand_batching_dims>},
+    {"start_indices_batching_dims", kXlaGathers, read_list<&Xla::start_indices_batching_dims>},
+    {"start_index_map", kXlaGathers, read_list<&Xla::start_index_map>},
+    {"update_window_dims", kXlaScatters, read_list<&Xla::offset_dims>},
+    {"inserted_window_dims", kXlaScatters, read_list<&Xla::collapsed_slice_dims>},
+    {"input_batching_dims", kXlaScatters, read_list<&Xla::operand_batching_dims>},
+    {"scatter_indices_batching_dims", kXlaScatters, read_list<&Xla::start_indices_batching_dims>},
+    {"scatter_dims_to_operand_dims", kXlaScatters, read_list<&Xla::start_index_map>},
+    {"index_vector_dim", kXlaGathers | kXlaScatters,
      [](Cursor& c, Draft& d) { d.xla.index_vector_dim = c.integer("a dimension"); }},
-    {"slice_sizes", kXlaBit, read_list<&Xla::slice_sizes>},
-    {"negative", kEveryBit, read_negative},
-    {"out_of_range", kEveryBit, read_out_of_range},
-    {"fill_value", kEveryBit, read_fill_value},
+    {"slice_sizes", kXlaGathers, read_list<&Xla::slice_sizes>},
+    {"skip_whole_window", kXlaScatters, read_flag<&Request::skip_whole_window>},
+    {"reduction", kScatters, read_reduction},
+    {"include_self", kScatters, read_flag<&Request::include_self>},
+    {"onto_zeros", kScatters, read_flag<&Request::onto_zeros>},
+    {"negative", kEvery, read_negative},
+    {"out_of_range", kEvery, read_out_of_range},
+    {"fill_value", kGathers, read_fill_value},
 };
 
-bool belongs_to(const Attribute& attribute, Op op) {
-  return (attribute.ops & (1U << static_cast<unsigned>(op))) != 0;
-}
+bool belongs_to(const Attribute& attribute, Op op) { return (attribute.ops & bit(op)) != 0; }
 
 // The attribute at the cursor; marks it in `seen`.
 const Attribute& parse_key(Cursor& cursor, Op op, unsigned& seen) {
   const Span span = cursor.token();
   std::string names;
-  unsigned bit = 1;
+  unsigned mark = 1;
   for (const Attribute& attribute : kAttributes) {
     if (belongs_to(attribute, op)) {
       if (cursor.text(span) == attribute.key) {
-        if ((seen & bit) != 0) {
+        if ((seen & mark) != 0) {
           cursor.fail(span, {"attribute given twice", "has a value already", "one of the two"});
         }
-        seen |= bit;
+        seen |= mark;
         return attribute;
       }
       names += cat(names.empty() ? "" : ", ", attribute.key);
     }
-    bit <<= 1U;
+    mark <<= 1U;
   }
   const Complaint complaint{"unknown attribute", cat("is no attribute of ", to_string(op)), names};
   if (span.begin == span.end) {
@@ -210,6 +236,13 @@ void parse_attributes(Cursor& cursor, Draft& draft) {
   }
 }
 
+// A tensor is next, and not an attribute.
+bool tensor_follows(Cursor cursor) {
+  cursor.skip_spaces();
+  cursor.token();
+  return cursor.next_is('[');
+}
+
 }  // namespace
 
 Problem parse_problem(std::string_view text) {
@@ -218,13 +251,15 @@ Problem parse_problem(std::string_view text) {
   Request& r = draft.request();
   r.op = parse_name(cursor, "operator", kOps);
   r.name = to_string(r.op);
-  if (r.op == Op::kXlaGather) {
-    r.rule = draft.xla.rule;
-  }
+  r.rule = usual_rule(r.op);
   r.data = parse_tensor(cursor, "data", draft.problem.data);
   r.indices = parse_tensor(cursor, "indices", draft.problem.indices);
+  r.updates_given = r.op == Op::kXlaScatter || (is_scatter(r.op) && tensor_follows(cursor));
+  if (r.updates_given) {
+    r.updates = parse_tensor(cursor, "updates", draft.problem.updates);
+  }
   parse_attributes(cursor, draft);
-  if (r.op == Op::kXlaGather) {
+  if (r.op == Op::kXlaGather || r.op == Op::kXlaScatter) {
     draft.xla.rule = r.rule;
     r.xla = std::make_shared<const XlaGatherOptions>(draft.xla);
   }

@@ -6,10 +6,12 @@
 //   gather f32[1000000,64] i64[4096] axis=0
 //   gather_elements f32[3,5] i64[2,5] axis=0 negative=out_of_range out_of_range=clamp
 //   gather_nd f32[2,2,2]={0,1,2,3,4,5,6,7} i32[2,2]={{0,1},{1,0}}
+//   scatter f32[4,2] i64[3] f32[3,2] axis=0 reduction=add include_self=0
 //
-// That is: operator, data, indices, then attributes in any order. A tensor is its type and its
-// sizes, and may be followed by its values in row-major order; braces may nest as the sizes do, or
-// not at all. docs/cli.md has the whole grammar.
+// That is: operator, data, indices, a scatter's updates, then attributes in any order. A tensor is
+// its type and its sizes, and may be followed by its values in row-major order; braces may nest as
+// the sizes do, or not at all. Updates may be left out (not of xla_scatter): then they are those
+// that the operator takes. docs/cli.md has the whole grammar.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +28,7 @@ using Literal = std::vector<std::byte>;
 
 struct Problem {
   Request request;
-  std::optional<Literal> data, indices;
+  std::optional<Literal> data, indices, updates;
 };
 
 // Throws Error naming the token that is wrong, its column, and what could stand there instead.

@@ -53,7 +53,7 @@ TEST_P(Refusal, PointsAtTheToken) {
 constexpr Bad kBad[] = {
     // The operator.
     {"", "unknown operator", "", 1},
-    {"scatter f32[2] i64[2]", "unknown operator", "scatter", 1},
+    {"scater f32[2] i64[2]", "unknown operator", "scater", 1},
     {"Gather f32[2] i64[2]", "unknown operator", "Gather", 1},
     {"[2]", "unknown operator", "[", 1},
     // Tensors.
@@ -129,6 +129,19 @@ constexpr Bad kBad[] = {
     {"gather f32[2] i64[2] fill_value=1", "fill_value is never used", "1", 33},
     {"gather f32[2] i64[2] fill_value=1 out_of_range=clamp", "fill_value is never used", "1", 33},
     {"gather f32[2] i64[2] out_of_range=fill fill_value=", "a number is missing", "", 51},
+    {"gather f32[2] i64[2] f32[2]", "unknown attribute", "f32", 22},
+    {"gather f32[2] i64[2] reduction=add", "unknown attribute", "reduction", 22},
+    {"scatter f32[2] i64[2] q32[2]", "unknown element type", "q32", 23},
+    {"scatter f32[2] i64[2] f32[2]i64[1]", "a space is missing", "i64", 29},
+    {"scatter f32[2] i64[2] f32[2]={1}", "wrong number of values", "{1}", 30},
+    {"scatter f32[2] i64[2] f32[2] f32[2]", "unknown attribute", "f32", 30},
+    {"scatter f32[2] i64[2] reduction=plus", "unknown reduction", "plus", 33},
+    {"scatter f32[2] i64[2] include_self=no", "not a switch", "no", 36},
+    {"scatter f32[2] i64[2] fill_value=1", "unknown attribute", "fill_value", 23},
+    {"scatter_elements f32[2] i64[2] broadcast=1", "unknown attribute", "broadcast", 32},
+    {"scatter_nd f32[2] i64[2] skip_whole_window=1", "unknown attribute", "skip_whole_window", 26},
+    {"xla_scatter f32[2] i64[2]", "updates is missing", "", 26},
+    {"xla_scatter f32[2] i64[2] f32[2] offset_dims=[1]", "unknown attribute", "offset_dims", 34},
     {"xla_gather f32[2] i64[2] offset_dims=1", "'[' is missing", "1", 38},
     {"xla_gather f32[2] i64[2] slice_sizes=[1,a]", "not a whole number", "a", 41},
 };
@@ -213,7 +226,9 @@ TEST(Refusal, OfAnyDamageIsAnError) {
       "gather f32[3,5]={1,2,3,4,5,6,7,8,9,10,11,12,13,14,15} i64[2,2]={{0,1},{2,-1}} axis=1",
       "gather_elements c64[2]={(1,-2),nan} u64[2]={18446744073709551615,0} broadcast=1",
       "xla_gather f32[3,4] i64[2] offset_dims=[1, 2] slice_sizes=[1,2] out_of_range=fill "
-      "fill_value=-1e3"};
+      "fill_value=-1e3",
+      "scatter f32[3]={1,2,3} i64[2]={0,1} f32[2]={4,5} reduction=add include_self=0",
+      "xla_scatter f32[4] i64[1,1] f32[1,2] update_window_dims=[1] skip_whole_window=1"};
   constexpr std::string_view kPieces = "0123456789-+.eE[]{}(),= \tabgfiu_xXn\n\xff\x80";
   std::mt19937_64 random(7);
   int refused = 0;

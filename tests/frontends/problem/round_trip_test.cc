@@ -9,6 +9,7 @@
 #include <string>
 
 #include "frontends/problem/problem.h"
+#include "helpers/refusal.h"
 #include "plan/refuse.h"
 
 namespace sheaf {
@@ -86,6 +87,91 @@ TEST(RoundTrip, OfXlaGather) {
   r.rule = {};
   expect_round_trip(r);
   EXPECT_NE(explain_command(r).find(" negative=from_end out_of_range=fail'"), std::string::npos);
+}
+
+Request scatter_request(Op op, const TensorSpec& data, const TensorSpec& indices,
+                        const TensorSpec& updates) {
+  Request r = request(op, data, indices);
+  r.updates = updates;
+  r.rule = usual_rule(op);
+  return r;
+}
+
+TEST(RoundTrip, OfScatters) {
+  Request r = scatter_request(Op::kScatter, {f32, {4, 2}}, {i64, {3}}, {f32, {3, 2}});
+  expect_round_trip(r);
+  r.reduction = Reduction::kAdd;
+  r.include_self = false;
+  r.onto_zeros = true;
+  expect_round_trip(r);
+  EXPECT_EQ(explain_command(r),
+            "sheaf explain 'scatter f32[4,2] i64[3] f32[3,2] axis=0 reduction=add include_self=0 "
+            "onto_zeros=1'");
+  r.batch_dims = 0;
+  r.rule.out_of_range = OutOfRange::kSkip;
+  expect_round_trip(r);
+  EXPECT_NE(explain_command(r).find(" out_of_range=skip'"), std::string::npos);
+  expect_round_trip(
+      scatter_request(Op::kScatterElements, {bf16, {3, 5}}, {u8, {2, 5}}, {bf16, {2, 5}}));
+  expect_round_trip(scatter_request(Op::kScatterNd, {i8, {3, 5}}, {i32, {2, 1}}, {i8, {2, 5}}));
+  for (const Reduction reduction :
+       {Reduction::kSub, Reduction::kMul, Reduction::kMin, Reduction::kMax, Reduction::kMean}) {
+    r.reduction = reduction;
+    expect_round_trip(r);
+  }
+}
+
+TEST(RoundTrip, OfXlaScatter) {
+  Request r =
+      scatter_request(Op::kXlaScatter, {f64, {2, 4, 5}}, {i64, {2, 3, 2}}, {f64, {2, 3, 2}});
+  XlaGatherOptions x;
+  x.offset_dims = {2};
+  x.collapsed_slice_dims = {1};
+  x.operand_batching_dims = {0};
+  x.start_indices_batching_dims = {0};
+  x.start_index_map = {1, 2};
+  x.index_vector_dim = 2;
+  r.xla = std::make_shared<const XlaGatherOptions>(x);
+  expect_round_trip(r);
+  EXPECT_EQ(explain_command(r),
+            "sheaf explain 'xla_scatter f64[2,4,5] i64[2,3,2] f64[2,3,2] update_window_dims=[2] "
+            "inserted_window_dims=[1] input_batching_dims=[0] scatter_indices_batching_dims=[0] "
+            "scatter_dims_to_operand_dims=[1, 2] index_vector_dim=2'");
+  r.skip_whole_window = true;
+  r.rule = {};
+  expect_round_trip(r);
+}
+
+TEST(RoundTrip, UpdatesMayBeLeftOut) {
+  const Plan plan = make_plan(parse_problem("scatter u8[2,3,5] i64[4] axis=1").request);
+  EXPECT_EQ(plan.updates(), TensorSpec(u8, {2, 4, 5}));
+  EXPECT_EQ(explain_command(parse_problem("scatter u8[2] i64[4] reduction=add").request),
+            "sheaf explain 'scatter u8[2] i64[4] axis=0 reduction=add'");
+  EXPECT_EQ(make_plan(parse_problem("scatter_elements f16[2] i64[4] axis=0").request).updates(),
+            TensorSpec(f16, {4}));
+  const Problem values = parse_problem("scatter_nd i8[2] i64[1,1] i8[1]={7}");
+  EXPECT_EQ(values.updates, (Literal{std::byte{7}}));
+  EXPECT_FALSE(parse_problem("scatter_nd i8[2] i64[1,1]").updates.has_value());
+}
+
+// What does not fit is for make_plan to say; it does not show updates that nobody gave.
+TEST(RoundTrip, MissingUpdatesDoNotShowInErrors) {
+  const auto text = [](const char* problem) {
+    return refusal([&] { make_plan(parse_problem(problem).request); });
+  };
+  EXPECT_EQ(text("scatter f32[3] i64[4] axis=1"),
+            "scatter: axis out of range\n"
+            "  axis = 1, but data has 1 dimension (allowed -1..0)\n"
+            "  data f32[3]   indices i64[4]   axis 1\n"
+            "  try: an axis from -1 to 0");
+  EXPECT_EQ(text("scatter u8[0,4294967296] i64[4294967296]"),
+            "scatter: updates too large\n"
+            "  the updates would be u8[4294967296, 4294967296]: more than 2^63 - 1 bytes\n"
+            "  data u8[0, 4294967296]   indices i64[4294967296]   axis 0\n"
+            "  try: fewer indices a call");
+  EXPECT_EQ(text("scatter f32[3] i64[4] out_of_range=fill")
+                .find("scatter: index rule of another operator\n"),
+            0u);
 }
 
 TEST(RoundTrip, OfEveryRule) {
