@@ -33,6 +33,7 @@ from scatter_cases import ScatterCase, scatter_grid
 from scatter_contestants import run_scatter
 
 PEERS = [name for name in CONTESTANTS if name != "sheaf"]
+NAME_WIDTH = 42
 
 
 def check_result(name: str, case: Case, result: object, out: np.ndarray, want: np.ndarray) -> None:
@@ -88,7 +89,7 @@ def seconds_text(seconds: float) -> str:
 def print_row(case: Case | ScatterCase, timings: dict[str, Timing], names: list[str], rate: float) -> None:
     limit = case.compulsory_bytes() / rate
     peer = best_peer(timings)
-    cells = [f"{case.name:36}"]
+    cells = [f"{case.name:{NAME_WIDTH}}"]
     cells += [f"{seconds_text(timings[n].median) if n in timings else '-':>11}" for n in names]
     cells.append(f"{seconds_text(limit):>11}")
     cells.append(f"{100 * case.moved_bytes() / timings['sheaf'].median / rate:6.1f} %")
@@ -100,7 +101,7 @@ def run_table(cases: list[Case | ScatterCase], names: list[str], threads: int, s
     rate = copy_rate(threads, seconds)
     print(f"\n{threads} thread{'s' if threads > 1 else ''}; "
           f"plain copy {rate / 1e9:.1f} GB/s (read + written)\n")
-    header = [f"{'case':36}", *(f"{n:>11}" for n in names), f"{'limit':>11}", " of copy", "sheaf vs best peer"]
+    header = [f"{'case':{NAME_WIDTH}}", *(f"{n:>11}" for n in names), f"{'limit':>11}", " of copy", "sheaf vs best peer"]
     print("  ".join(header))
     rows = []
     for case in cases:

@@ -4,6 +4,8 @@
 What they promise for several updates to one element: Sheaf and NumPy's ufunc.at join them in the
 order of the updates; PyTorch and ONNX Runtime name no order for sums, and for "put" they leave open
 which update stays, hence the unique indices there. The numbers are whole, so that sums agree.
+ONNX Runtime 1.31 loses some of these updates when ScatterND runs on several threads
+(microsoft/onnxruntime issue 18048): there it is measured on one.
 """
 
 from __future__ import annotations
@@ -78,7 +80,8 @@ def onnxruntime_call(case: ScatterCase, arrays: Arrays, threads: int) -> Call:
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    loses_updates = operator == "ScatterND" and case.reduction == "add"
+    options.intra_op_num_threads = 1 if loses_updates else threads
     session = onnxruntime.InferenceSession(
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
@@ -117,7 +120,11 @@ def run_scatter(case: ScatterCase, names: list[str], threads: int, seconds: floa
         call()
         once = time.perf_counter() - begin
         if not np.array_equal(x, want):
-            raise SystemExit(f"{name} gives another result than expected on: {case.name}")
+            text = f"{name} gives another result than expected on: {case.name}"
+            if name == "sheaf":
+                raise SystemExit(text)
+            print(f"{text}; left out")
+            continue
         slow = once > SLOW
         timings[name] = Timing(once, once, once, once, 1) if slow else time_call(call, seconds)
     return timings

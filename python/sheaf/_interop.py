@@ -45,7 +45,9 @@ def converted(values: Any, dtype: Any) -> Any:
         widest = _ORDER.get(wanted.kind, 9)  # records, dates: NumPy knows
         if array.size and _ORDER.get(array.dtype.kind, 9) > widest:
             return array
-        return numpy.asarray(values, wanted)
+        result = numpy.asarray(values, wanted)
+        wrapped = wanted.kind in "iu" and not numpy.array_equal(result, array)  # by NumPy 1
+        return array if wrapped else result
     except (ImportError, KeyError, TypeError, ValueError, OverflowError):
         return array
 

@@ -57,6 +57,9 @@ bool same_meaning(const View& a, const View& b);
 // The element type of a NumPy dtype. Refuses references and other byte orders.
 DType dtype_from_numpy(PyArray_Descr* descr, std::string_view call);
 
+// Gives dimensions of at most one entry the contiguous strides.
+void tidy_strides(TensorSpec& spec);
+
 // Lets dimensions of one entry, and missing leading ones, repeat as NumPy's broadcasting does.
 // Where that does not give `sizes`, the view stays as it was.
 void stretch(View& view, const Dims& sizes);

@@ -2,6 +2,7 @@
 """Scatters: what goes in, what comes out, what is refused, and that a refusal changes nothing."""
 
 import array
+import sys
 
 import array_api_strict as xp
 import ml_dtypes
@@ -56,7 +57,8 @@ def test_records_and_packed_fields():
     assert sheaf.scatter(x, [0], x[1:]).tolist() == [(3, 4.5), (3, 4.5)]
     packed = numpy.zeros(4, numpy.dtype([("a", "u1"), ("b", "f8")]))  # 9 bytes a step
     sheaf.scatter(packed["b"], [3, 3], numpy.array([1.0, 2.0]), reduction="add", out=packed["b"])
-    sheaf.put_along_axis(packed["b"], [1], 5, 0)
+    sheaf.put_along_axis(packed["b"], [1], 4, 0)
+    sheaf.put_along_axis(packed["b"].reshape(2, 2), [1], 5, None)
     assert packed["b"].tolist() == [0, 5, 0, 3] and not packed["a"].any()
     assert sheaf.scatter(numpy.zeros(4), [0, 1, 2, 3], packed["b"]).tolist() == [0, 5, 0, 3]
 
@@ -108,6 +110,26 @@ def test_a_bad_index_changes_nothing():
     with pytest.raises(sheaf.IndexError):
         sheaf.scatter_nd(X, [[0, 0], [0, 5]], [1, 1], out=out)
     assert (x == X).all() and (out == 7).all()
+
+
+def test_references_are_given_back():
+    x, i, u = numpy.zeros(4), numpy.array([1, 2]), numpy.ones(2)
+    objects = (x, i, u, x.dtype)
+    before = [sys.getrefcount(o) for o in objects]
+    plan = sheaf.plan_scatter(x, i, u)
+    for _ in range(50):
+        sheaf.scatter(x, i, u, out=x)
+        sheaf.scatter(x[::2], [0], [1])
+        sheaf.put_along_axis(x, i, u, 0)
+        sheaf.put_along_axis(x.reshape(2, 2).T, i, 5, None)
+        plan.run(x, i, u)
+        plan.vjp().run(x, i)
+        for bad in (lambda: sheaf.scatter(x, [9], [1], out=x), lambda: sheaf.scatter(x, i, i)):
+            with pytest.raises(sheaf.Error):
+                bad()
+    del plan
+    sys.exc_info()
+    assert [sys.getrefcount(o) for o in objects] == before
 
 
 def test_shapes_and_axes():

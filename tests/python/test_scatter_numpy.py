@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sheaf
-from scatter_oracle import NUMBERS, REDUCTIONS, defined, places, scattered, values
+from scatter_oracle import FLOATS, NUMBERS, REDUCTIONS, defined, places, scattered, values
 from strategies import dtypes, index_arrays, index_dtypes, laid_out, same_bits, seeds, shapes
 
 numbers = st.sampled_from(NUMBERS)
@@ -116,6 +116,26 @@ def test_all_updates_to_one_cell(rng, dtype, reduction):
     for threads in (0, 1, 2, 3):
         got = sheaf.scatter(x, indices, updates, reduction=reduction, threads=threads)
         assert same_bits(got, expected)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("reduction", ["add", "sub", "mul", "min", "max"])
+def test_infinities_zeros_and_nans(rng, dtype, reduction):
+    dtype = numpy.dtype(dtype)
+    special = numpy.array([numpy.nan, -numpy.nan, numpy.inf, -numpy.inf, 0.0, -0.0, 1.5], dtype)
+    x, updates = rng.choice(special, 50), rng.choice(special, 80)
+    indices = rng.integers(0, 50, 80)
+    got = sheaf.scatter(x, indices, updates, reduction=reduction)
+    expected = scattered(x, (indices,), updates, reduction)
+    numbers = ~numpy.isnan(expected)
+    assert (numpy.isnan(got) == ~numbers).all()
+    assert (got[numbers] == expected[numbers]).all()
+    if reduction not in ("min", "max"):  # of two zeros NumPy takes either
+        assert same_bits(got[numbers], expected[numbers])
+    untouched = numpy.bincount(indices, minlength=50) == 0
+    assert same_bits(got[untouched], x[untouched])  # a NaN that stays keeps its bits
+    made = got[~numbers & ~untouched]
+    assert same_bits(made, numpy.full_like(made, numpy.nan))  # the others are all the same
 
 
 @pytest.mark.parametrize("rows", [1, 7, 100])

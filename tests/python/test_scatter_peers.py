@@ -76,7 +76,9 @@ def by_onnx(op, x, indices, updates, **attributes):
         import onnxruntime
     except ImportError:
         return
-    session = onnxruntime.InferenceSession(model.SerializeToString(),
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # on several, ScatterND loses updates to one element
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options,
                                            providers=["CPUExecutionProvider"])
     yield session.run(None, inputs)[0]
 
