@@ -19,10 +19,10 @@ std::string drawn(const char* text, const Style& style = {}) {
 TEST(ScatterPicture, ShowsWhichUpdateWins) {
   EXPECT_EQ(drawn("scatter f32[3,2] i64[3]={2,0,-1} axis=0"),
             "updates f32[3, 2]    indices i64[3]     output f32[3, 2], axis 0 ↓\n"
-            "     0  1                 0   1   2           0  1\n"
-            " 0 │ a  b              │  2   0  -1       0 │ c  d\n"
-            " 1 │ c  d                                 1 │ ·  ·\n"
-            " 2 │ e  f                                 2 │ e  f\n"
+            "     0  1                 0   1   2          0  1\n"
+            " 0 │ a  b              │  2   0  -1      0 │ c  d\n"
+            " 1 │ c  d                                1 │ ·  ·\n"
+            " 2 │ e  f                                2 │ e  f\n"
             "\n"
             "for example  updates[0, 0] goes to output[2, 0]   because indices[0] = 2\n"
             "             2 updates meet in output[2, 0]: the last one, updates[2, 0], stays\n");
