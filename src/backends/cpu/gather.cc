@@ -70,12 +70,15 @@ bool fits_gather_instruction(const Nest& nest, const Tiling& tiling) {
          cpu::gather_instruction_wins();
 }
 
-bool fits_direct_gather(const Nest& nest, const Tiling& tiling) {
+// Rows that are in cache want no offsets to be stored first; rows of whole lines may be streamed,
+// which move does.
+bool fits_direct_move(const Nest& nest, const Tiling& tiling) {
   const bool clamps =
       nest.out_of_range != OutOfRange::kFill && nest.out_of_range != OutOfRange::kWrap;
-  return tiling.hardware_gather && cpu::routines().gather_direct != nullptr &&
-         !tiling.same_indices && clamps && tiling.inner.index == 1 &&
-         nest.coordinates.size() == 1 && (nest.index_type == i64 || nest.index_type == i32);
+  const bool narrow = nest.row_bytes < kLine && tiling.inner.output == nest.row_bytes;
+  return narrow && tiling.prefetch_rows == 0 && !tiling.same_indices && clamps &&
+         tiling.inner.index == 1 && nest.coordinates.size() == 1 &&
+         (nest.index_type == i64 || nest.index_type == i32);
 }
 
 // The rows that the indices jump about in follow each other along the middle loop: while one is in
@@ -118,7 +121,7 @@ void cut_for_threads(const Nest& nest, Tiling& tiling, int threads) {
 void run_tiling(const Nest& nest, Tiling& tiling, const Buffers& buffers, int limit) {
   tiling.next_data_bytes = next_data_bytes(nest, tiling);
   tiling.hardware_gather = fits_gather_instruction(nest, tiling);
-  tiling.direct = fits_direct_gather(nest, tiling);
+  tiling.direct = fits_direct_move(nest, tiling);
   tiling.short_offsets = tiling.hardware_gather && tiling.same_indices &&
                          nest.out_of_range != OutOfRange::kFill &&
                          cpu::routines().gather_short != nullptr;

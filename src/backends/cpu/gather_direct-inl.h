@@ -166,14 +166,6 @@ void gather_indices(const Nest& nest, const IndexRun& run, const RowMove& rows) 
   }
 }
 
-void gather_direct(const Nest& nest, const IndexRun& run, const RowMove& rows) {
-  if (nest.index_type == i32) {
-    gather_indices<int32_t>(nest, run, rows);
-  } else {
-    gather_indices<int64_t>(nest, run, rows);
-  }
-}
-
 void gather_short(const RowMove& rows, const int32_t* offsets) {
   if (rows.row_bytes == 4) {
     gather_rows<uint32_t>(rows, ShortOffsets(offsets));
@@ -185,7 +177,6 @@ void gather_short(const RowMove& rows, const int32_t* offsets) {
 #else
 
 inline constexpr void (*gather_short)(const RowMove&, const int32_t*) = nullptr;
-inline constexpr void (*gather_direct)(const Nest&, const IndexRun&, const RowMove&) = nullptr;
 
 #endif
 

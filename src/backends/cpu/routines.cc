@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include "backends/cpu/check-inl.h"
+#include "backends/cpu/copy_direct-inl.h"
 #include "backends/cpu/gather_direct-inl.h"
 #include "backends/cpu/move-inl.h"
 #include "backends/cpu/resolve-inl.h"
@@ -19,7 +20,7 @@ namespace sheaf::cpu::HWY_NAMESPACE {
 
 const Routines& target_routines() {
   static constexpr Routines kRoutines{check_indices, resolve_indices, move_rows,
-                                      gather_direct, gather_short,    kHasGatherInstruction};
+                                      move_direct,   gather_short,    kHasGatherInstruction};
   return kRoutines;
 }
 

@@ -52,10 +52,10 @@ struct Routines {
   // Copies `count` rows of row_bytes each; no offset is kFillRow. After streamed rows the caller
   // flushes.
   void (*move)(const RowMove& rows);
-  // resolve and move in one, by gather instructions: for indices of type i32 or i64 side by side,
-  // one coordinate, rows of 4 or 8 bytes side by side, and a rule that clamping keeps. Ignores
-  // rows.offsets. Null without such instructions.
-  void (*gather_direct)(const Nest& nest, const IndexRun& run, const RowMove& rows);
+  // resolve and move in one: for indices of type i32 or i64 side by side, one coordinate, rows of
+  // up to 64 bytes side by side, and a rule that clamping keeps. Ignores rows.offsets and
+  // rows.prefetch_rows.
+  void (*move_direct)(const Nest& nest, const IndexRun& run, const RowMove& rows);
   // move by gather instructions, rows.offsets given in 32 bits instead: for rows of 4 or 8 bytes
   // side by side. Any count. Null without such instructions.
   void (*gather_short)(const RowMove& rows, const int32_t* offsets);

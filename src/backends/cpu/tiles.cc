@@ -131,8 +131,8 @@ class TileRunner {
     const Ahead next_indices{index_at(following), packed_index_bytes(count)};
     const Ahead next_data{data_ + next_row.data + at / kBlock * share, share};
     if (tiling_.direct) {
-      routines_.gather_direct(nest_, index_run(block, count),
-                              row_move(block, count, next_indices, next_data));
+      routines_.move_direct(nest_, index_run(block, count),
+                            row_move(block, count, next_indices, next_data));
     } else {
       resolve(block, count);
       move(block, count, next_indices, next_data);

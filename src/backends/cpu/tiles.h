@@ -21,7 +21,7 @@ struct Tiling {
   int64_t next_data_bytes;          // read by the middle loop's next step; 0: not worth asking for
   bool stream, hardware_gather;
   bool short_offsets;  // gather_short in place of move
-  bool direct;         // gather_direct in place of resolve and move
+  bool direct;         // move_direct in place of resolve and move
   bool pack_strips;    // copy a tile's part of data side by side first; as Strip says
 
   int64_t tiles() const;

@@ -199,12 +199,12 @@ TEST_P(EveryTarget, GatherInstructionAgreesWithLoads) {
   }
 }
 
-// One run of `count` points by gather_direct, against resolve and move, with indices far outside:
+// One run of `count` points by move_direct, against resolve and move, with indices far outside:
 // whatever they say, no address leaves data.
 template <class Index>
 void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t misalign) {
   constexpr int64_t kFirst = 1024;  // room for negative steps
-  const std::vector<std::byte> data = pattern(kFirst + 4096);
+  const std::vector<std::byte> data = pattern(kFirst + 8192);
   auto indices = random_indices<Index>(count, -150, 150, static_cast<uint64_t>(count));
   indices[0] = std::numeric_limits<Index>::min();
   indices.back() = std::numeric_limits<Index>::max();
@@ -220,13 +220,18 @@ void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t mi
   rows.output = expected.data();
   rows.output_step = rows.row_bytes = nest.row_bytes;
   cpu::routines().move(rows);
-  for (const bool stream : {false, true}) {
-    alignas(64) std::byte memory[64 + 80 * 8 + 64];
+  const bool fits_instruction = nest.row_bytes == 4 || nest.row_bytes == 8;
+  for (const bool by_instruction : {false, true}) {
+    if (by_instruction && !(fits_instruction && cpu::routines().has_gather_instruction)) {
+      continue;
+    }
+    alignas(64) std::byte memory[64 + 80 * 64 + 64];
     std::fill(std::begin(memory), std::end(memory), kPoison);
     rows.offsets = nullptr;
     rows.output = memory + misalign;
-    rows.stream = stream;
-    cpu::routines().gather_direct(nest, run, rows);
+    rows.stream = by_instruction && count % 2 == 0;
+    rows.hardware_gather = by_instruction;
+    cpu::routines().move_direct(nest, run, rows);
     ASSERT_EQ(std::memcmp(rows.output, expected.data(), bytes), 0) << count << ", " << misalign;
     ASSERT_TRUE(std::all_of(memory, rows.output, [](std::byte b) { return b == kPoison; }));
     ASSERT_TRUE(std::all_of(rows.output + bytes, std::end(memory),
@@ -234,14 +239,11 @@ void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t mi
   }
 }
 
-TEST_P(EveryTarget, GatherDirectAgreesWithResolveAndMove) {
+TEST_P(EveryTarget, MoveDirectAgreesWithResolveAndMove) {
   const OnlyTarget only(GetParam());
-  if (cpu::routines().gather_direct == nullptr) {
-    GTEST_SKIP() << "no gather instructions";
-  }
   Nest nest;
   nest.out_of_range = OutOfRange::kClamp;
-  for (const int64_t row_bytes : {4, 8}) {
+  for (const int64_t row_bytes : {1, 3, 4, 8, 12, 16, 20, 32, 63}) {
     nest.row_bytes = row_bytes;
     for (const auto negative : {Negative::kFromEnd, Negative::kOutOfRange}) {
       nest.negative = negative;
