@@ -71,8 +71,9 @@ constexpr Float reduced_float(Float cell, Float update) {
 template <Reduction kReduction, class Int>
 constexpr Int reduced_integer(Int cell, Int update) {
   using Wide = std::conditional_t<sizeof(Int) <= 4, uint32_t, uint64_t>;
-  const auto a = static_cast<Wide>(cell);
-  const auto b = static_cast<Wide>(update);
+  using Bits = std::make_unsigned_t<Int>;
+  const Wide a{static_cast<Bits>(cell)};
+  const Wide b{static_cast<Bits>(update)};
   if constexpr (kReduction == Reduction::kAdd || kReduction == Reduction::kMean) {
     return static_cast<Int>(a + b);
   } else if constexpr (kReduction == Reduction::kSub) {

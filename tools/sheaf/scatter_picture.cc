@@ -67,9 +67,9 @@ class OutputCells {
     if (has_result_) {
       return value_text(r.output, result_, element);
     }
-    const std::string old = r.onto_zeros             ? "0"
-                            : scene_.data == nullptr ? "·"
-                                                     : value_text(r.data, *scene_.data, element);
+    std::string old = r.onto_zeros             ? "0"
+                      : scene_.data == nullptr ? "·"
+                                               : value_text(r.data, *scene_.data, element);
     if (arrived == nullptr) {
       return old;
     }
