@@ -115,7 +115,8 @@ Array xla_scatter(const ConstTensor& data, const ConstTensor& indices, const Con
 //   of a gather:          the gradient of data: a scatter-add onto zeros; the updates are the
 //                         gradient of the output
 //   of a scatter (none or add): the gradient of the updates: a gather from the gradient of the
-//                         output
+//                         output. (Of several updates to one element under none, only the last
+//                         counts; the others get a gradient here too. Leave them out yourself.)
 // All tensors of the new plan are contiguous, save for indices, which stay as they are. Indices
 // that the plan skipped or filled are skipped or filled with 0. Refuses other reductions.
 Plan vjp(const Plan& plan);

@@ -21,10 +21,27 @@ std::vector<std::byte> repeated(const void* element, int64_t element_bytes, int6
   return row;
 }
 
+// All the memory that a scatter takes, taken before anything is written: if there is none, the
+// output is still untouched.
+struct Scratch {
+  std::vector<std::byte> start_row, count_row;
+  std::vector<int64_t> counts;
+
+  explicit Scratch(const ScatterSteps& steps) {
+    if (steps.start) {
+      start_row = repeated(steps.neutral, steps.start->element_bytes, steps.start->row_bytes);
+    }
+    if (steps.mean) {
+      const int64_t one = 1;
+      count_row = repeated(&one, sizeof one, steps.mean->count.row_bytes);
+      counts.resize(static_cast<size_t>(steps.mean->count_elements));
+    }
+  }
+};
+
 // One row to all the places of `nest`.
-void scatter_row(const Backend& backend, const Nest& nest, const void* element, std::byte* data,
-                 const std::byte* indices, int threads) {
-  const auto row = repeated(element, nest.element_bytes, nest.row_bytes);
+void scatter_row(const Backend& backend, const Nest& nest, const std::vector<std::byte>& row,
+                 std::byte* data, const std::byte* indices, int threads) {
   scatter_kernel(backend, nest).run(nest, {data, indices, row.data()}, threads);
 }
 
@@ -60,13 +77,11 @@ struct Divider {
   }
 };
 
-void finish_mean(const Plan& plan, const MeanSteps& mean, const Backend& backend,
+void finish_mean(const Plan& plan, const MeanSteps& mean, const Backend& backend, Scratch& scratch,
                  const std::byte* indices, std::byte* output, int threads) {
-  std::vector<int64_t> counts(static_cast<size_t>(mean.count_elements));
-  auto* memory = reinterpret_cast<std::byte*>(counts.data());
-  const int64_t one = 1;
-  scatter_row(backend, mean.count, &one, memory, indices, threads);
-  Divider{mean.divide, plan.output().dtype, memory, output, plan.request().include_self ? 1 : 0}
+  auto* counts = reinterpret_cast<std::byte*>(scratch.counts.data());
+  scatter_row(backend, mean.count, scratch.count_row, counts, indices, threads);
+  Divider{mean.divide, plan.output().dtype, counts, output, plan.request().include_self ? 1 : 0}
       .loops(0, 0, 0);
 }
 
@@ -87,6 +102,7 @@ void Plan::run(const void* data_memory, const void* indices_memory, const void* 
   if (scatter_->base.empty()) {
     return;  // no element to write to
   }
+  Scratch scratch(*scatter_);
   const bool zeros = request_->onto_zeros;
   if (zeros || data_memory != output_memory) {
     backend.copy(scatter_->base, zeros ? nullptr : static_cast<const std::byte*>(data_memory),
@@ -96,12 +112,12 @@ void Plan::run(const void* data_memory, const void* indices_memory, const void* 
     return;
   }
   if (scatter_->start) {
-    scatter_row(backend, *scatter_->start, scatter_->neutral, output_bytes, indices_bytes, threads);
+    scatter_row(backend, *scatter_->start, scratch.start_row, output_bytes, indices_bytes, threads);
   }
   choice.kernel->run(
       nest_, {output_bytes, indices_bytes, static_cast<const std::byte*>(updates_memory)}, threads);
   if (scatter_->mean) {
-    finish_mean(*this, *scatter_->mean, backend, indices_bytes, output_bytes, threads);
+    finish_mean(*this, *scatter_->mean, backend, scratch, indices_bytes, output_bytes, threads);
   }
 }
 

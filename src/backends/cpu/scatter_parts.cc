@@ -183,6 +183,11 @@ class Part {
     const int64_t width = extents_.back() * inner.data;
     std::byte* const first = buffers_.data + start.data + begins_.back() * inner.data;
     Strip strip(nest_.coordinates[0], width);
+    if (strip.data() == nullptr) {  // where it lies, then: slower, and needs no memory
+      RunJoiner joiner(nest_, buffers_, 0, first_byte_, bytes_);
+      loops(joiner, packed_loop_, start);
+      return;
+    }
     strip.fill(first, width);
     Nest packed = nest_;
     packed.coordinates[0] = strip.coordinate();

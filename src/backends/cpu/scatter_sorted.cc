@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "backends/cpu/parallel.h"
@@ -32,10 +33,12 @@ class Sorter {
       ++shift_;
     }
     const auto most = static_cast<size_t>(std::min(kSegment, point_count(nest)));
-    places_ = std::make_unique_for_overwrite<int64_t[]>(most);
-    to_ = std::make_unique_for_overwrite<int64_t[]>(most);
-    from_ = std::make_unique_for_overwrite<int64_t[]>(most);
+    places_.reset(new (std::nothrow) int64_t[most]);
+    to_.reset(new (std::nothrow) int64_t[most]);
+    from_.reset(new (std::nothrow) int64_t[most]);
   }
+
+  bool has_memory() const { return places_ && to_ && from_; }
 
   void run() {
     const int64_t points = point_count(nest_);
@@ -151,10 +154,13 @@ void scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, int limit) 
   const Threads threads =
       worthwhile_threads(point_count(nest) * std::max(2 * nest.row_bytes, kLine), limit);
   if (threads.count > 1) {
-    Sorter(nest, buffers, threads).run();
-  } else {
-    scatter_in_order(nest, buffers, 1);
+    Sorter sorter(nest, buffers, threads);
+    if (sorter.has_memory()) {
+      sorter.run();
+      return;
+    }
   }
+  scatter_in_order(nest, buffers, 1);  // the same bits, and no memory needed
 }
 
 }  // namespace sheaf::cpu

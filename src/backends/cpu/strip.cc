@@ -19,7 +19,7 @@ Strip::Strip(const Coordinate& coordinate, int64_t bytes)
     : original_(coordinate),
       entry_bytes_(bytes),
       memory_(static_cast<std::byte*>(::operator new (static_cast<size_t>(coordinate.extent* bytes),
-                                                      std::align_val_t{kLine}))) {}
+                                                      std::align_val_t{kLine}, std::nothrow))) {}
 
 void Strip::fill(const std::byte* first, int64_t bytes) {
   std::byte* to = memory_.get();

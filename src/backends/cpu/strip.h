@@ -15,7 +15,7 @@ namespace sheaf::cpu {
 
 class Strip {
  public:
-  // Room for `bytes` of each entry that `coordinate` chooses from.
+  // Room for `bytes` of each entry that `coordinate` chooses from; data() is null if there is none.
   Strip(const Coordinate& coordinate, int64_t bytes);
 
   // Copies `bytes` of each entry; `first` is where the first one's begin.

@@ -279,6 +279,10 @@ void run_tiles(const Nest& nest, const Tiling& tiling, const Buffers& buffers, i
     return;
   }
   Strip strip(nest.coordinates[0], tiling.inner_tile * tiling.inner.data);
+  if (strip.data() == nullptr) {
+    run(nest, nullptr);  // slower, and needs no memory
+    return;
+  }
   Nest packed = nest;
   packed.coordinates[0] = strip.coordinate();
   run(packed, &strip);
