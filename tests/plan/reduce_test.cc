@@ -209,7 +209,7 @@ template <class T>
 T mean(DType type, T sum, int64_t count) {
   std::byte bytes[sizeof(T)];
   std::memcpy(bytes, &sum, sizeof sum);
-  divide_element(type, bytes, count);
+  divide_elements(type, bytes, type.bytes(), 1, count);
   std::memcpy(&sum, bytes, sizeof sum);
   return sum;
 }
