@@ -68,17 +68,18 @@ TEST(NormalizeScatter, TheCopyOfDataIsOneRow) {
   EXPECT_TRUE(steps.base.loops.empty());
   EXPECT_EQ(steps.base.row_bytes, 144);
   EXPECT_FALSE(steps.start.has_value());
-  EXPECT_FALSE(steps.counts.has_value());
+  EXPECT_FALSE(steps.mean.has_value());
   const Plan mean = plan_scatter({f32, {9, 4}}, {i64, {2}}, {f32, {2, 4}},
                                  {.reduction = Reduction::kMean, .include_self = false});
   const ScatterSteps more = scatter_steps(mean.request(), mean.nest());
   ASSERT_TRUE(more.start.has_value());
   EXPECT_EQ(more.start->loops, (Fixed<Loop>{{2, 0, 1, 0, 0}}));
   EXPECT_EQ(more.start->reduction, Reduction::kNone);
-  ASSERT_TRUE(more.counts.has_value());
-  EXPECT_EQ(more.counts->element_type, i64);
-  EXPECT_EQ(more.counts->row_bytes, 32);
-  EXPECT_EQ(more.counts->coordinates, (Fixed<Coordinate>{{9, 32, 0}}));
+  ASSERT_TRUE(more.mean.has_value());
+  EXPECT_EQ(more.mean->count.element_type, i64);
+  EXPECT_EQ(more.mean->count.row_bytes, 8) << "the elements of a row share a count";
+  EXPECT_EQ(more.mean->count.coordinates, (Fixed<Coordinate>{{9, 8, 0}}));
+  EXPECT_EQ(more.mean->count_elements, 9);
 }
 
 TEST(PrintScatter, ReadsTheOtherWay) {
