@@ -5,7 +5,8 @@
 // docs/semantics.md has them on one page.
 //
 // The output is `data` with the updates joined to it, in row-major order of the updates. Give the
-// same tensor as data and output to scatter in place.
+// same tensor as data and output to scatter in place. While a call runs, all of the output is its
+// own: elements that no update goes to keep their value, but may be written.
 #pragma once
 
 #include "sheaf/index_rule.h"
@@ -24,7 +25,8 @@ struct ScatterOptions {
   Reduction reduction = Reduction::kNone;
   bool include_self = true;  // false: what was there is not part of the reduction
   bool onto_zeros = false;   // start from zeros; data is not read
-  bool relaxed = false;      // let a backend join updates in another order, if that is faster
+  bool relaxed = false;      // a backend may join updates in another order, if that is faster; none
+                             // of this build's gains by it, so all keep the order
   IndexRule rule = {};
 };
 
@@ -117,8 +119,10 @@ Array xla_scatter(const ConstTensor& data, const ConstTensor& indices, const Con
 //   of a scatter (none or add): the gradient of the updates: a gather from the gradient of the
 //                         output. (Of several updates to one element under none, only the last
 //                         counts; the others get a gradient here too. Leave them out yourself.)
-// All tensors of the new plan are contiguous, save for indices, which stay as they are. Indices
-// that the plan skipped or filled are skipped or filled with 0. Refuses other reductions.
+// All tensors of the new plan are contiguous, save for indices, which stay as they are; where
+// gather_elements stretched them (broadcast), they are given stretched, with strides of 0. Indices
+// that the plan skipped or filled are skipped or filled with 0. Refuses other reductions, and what
+// the other operator refuses (a gather from an empty axis).
 Plan vjp(const Plan& plan);
 
 }  // namespace sheaf

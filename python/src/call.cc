@@ -5,6 +5,7 @@
 #include "plan/memory.h"
 #include "results.h"
 #include "support/checked.h"
+#include "support/text.h"
 
 namespace sheaf::python {
 namespace {
@@ -75,6 +76,27 @@ bool out_overlaps(const KnownPlan& known, const Arrays& arrays) {
   return known.plan.is_scatter()  // which has its data and its output in one place
              ? shared_with(arrays.updates.tensor, known.updates)
              : shared_with(arrays.data.tensor, known.data);
+}
+
+// The library sees an integer in every date and bytes in every record: whether two of them mean the
+// same, only NumPy knows. Dtypes of different size it refuses itself.
+void refuse_other_meaning(std::string_view call, const Arrays& arrays) {
+  const auto text = [](const View& of) {
+    return nb::str(nb::handle(reinterpret_cast<PyObject*>(of.descr())));
+  };
+  const auto check = [&](const char* name, const View& view) {
+    if (view.tensor.spec.dtype == arrays.data.tensor.spec.dtype &&
+        !same_meaning(view, arrays.data)) {
+      raise_dtype(refusal_text(
+          cat(call, ": types differ"),
+          cat(name, " is ", text(view).c_str(), ", but data is ", text(arrays.data).c_str()),
+          cat(name, " of that type; nothing is converted")));
+    }
+  };
+  check("updates", arrays.updates);
+  if (!arrays.passed_out.is_none()) {
+    check("out", arrays.out);
+  }
 }
 
 // By a temporary that is copied to `out` at the end: also right if `out` shares memory with data.
@@ -178,6 +200,9 @@ std::shared_ptr<const KnownPlan> plan_for(const Request& request, const Tensors&
 }
 
 nb::object execute(const Call& call, const Arrays& arrays) {
+  if (is_scatter(call.request.op)) {
+    refuse_other_meaning(call.request.name, arrays);
+  }
   if (!arrays.passed_out.is_none()) {
     run_into_out(call, arrays);
     return arrays.passed_out;
@@ -190,6 +215,9 @@ nb::object execute(const Call& call, const Arrays& arrays) {
 
 nb::object execute(const Plan& plan, const Passed& passed, int threads) {
   const Arrays arrays = arrays_for(plan, passed);
+  if (plan.is_scatter() && !passed.data.is_none()) {
+    refuse_other_meaning(plan.request().name, arrays);
+  }
   if (passed.out.is_none()) {
     const TensorSpec contiguous(plan.output().dtype, plan.output().sizes);
     Result result(passed.data.is_none() ? arrays.updates : arrays.data, contiguous);

@@ -22,27 +22,8 @@ struct RunKeywords {
   int threads;
 };
 
-// The library sees an integer in every date and bytes in every record: whether two of them mean the
-// same, only NumPy knows. Dtypes of different size it refuses itself.
-void refuse_other_meaning(std::string_view call, const char* name, const View& view,
-                          const View& data) {
-  if (view.tensor.spec.dtype == data.tensor.spec.dtype && !same_meaning(view, data)) {
-    const auto text = [](const View& of) {
-      return nb::str(nb::handle(reinterpret_cast<PyObject*>(of.descr())));
-    };
-    raise_dtype(
-        refusal_text(cat(call, ": types differ"),
-                     cat(name, " is ", text(view).c_str(), ", but data is ", text(data).c_str()),
-                     cat(name, " of that type; nothing is converted")));
-  }
-}
-
 nb::object run_scatter(Op op, const Passed& passed, const RunKeywords& keywords) {
   const Arrays arrays = view_arrays(to_string(op), passed);
-  refuse_other_meaning(to_string(op), "updates", arrays.updates, arrays.data);
-  if (!passed.out.is_none()) {
-    refuse_other_meaning(to_string(op), "out", arrays.out, arrays.data);
-  }
   Call call;
   call.request = request_from(op, keywords.scatter, arrays.data.descr());
   call.threads = checked_threads(keywords.threads);

@@ -32,12 +32,29 @@ bool wanted(std::string_view asked, const Backend& backend, const KernelOn<Memor
   return asked.empty() || asked == backend.name || asked == kernel.name;
 }
 
+template <class Memory>
+bool names_kernel(std::string_view asked) {
+  for (const Backend* backend : backends()) {
+    for (const KernelOn<Memory>& kernel : kernels_of<Memory>(*backend)) {
+      if (wanted(asked, *backend, kernel)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// The options name a kernel, or else the environment does: there a gather's name does not bind
+// scatters, nor a scatter's gathers.
+template <class Memory>
 std::string_view asked_kernel(const RunOptions& options) {
   if (!options.kernel.empty()) {
     return options.kernel;
   }
   static const char* const from_environment = std::getenv("SHEAF_KERNEL");
-  return from_environment == nullptr ? "" : from_environment;
+  using Other = std::conditional_t<std::is_same_v<Memory, Buffers>, ScatterBuffers, Buffers>;
+  const std::string_view name = from_environment == nullptr ? "" : from_environment;
+  return !names_kernel<Memory>(name) && names_kernel<Other>(name) ? "" : name;
 }
 
 // Calls visit(backend, kernel, refusal) for each wanted kernel in order until it returns true.
@@ -71,7 +88,7 @@ template <class Memory>
 
 template <class Memory>
 Choice<Memory> choose(const Plan& plan, const RunOptions& options) {
-  const std::string_view asked = asked_kernel(options);
+  const std::string_view asked = asked_kernel<Memory>(options);
   Choice<Memory> choice;
   ask_kernels<Memory>(plan.nest(), asked,
                       [&](const Backend& backend, const KernelOn<Memory>& kernel, const char* why) {
@@ -89,7 +106,7 @@ Choice<Memory> choose(const Plan& plan, const RunOptions& options) {
 template <class Memory>
 std::vector<KernelReport> reports(const Plan& plan, const RunOptions& options) {
   std::vector<KernelReport> all;
-  ask_kernels<Memory>(plan.nest(), asked_kernel(options),
+  ask_kernels<Memory>(plan.nest(), asked_kernel<Memory>(options),
                       [&](const Backend&, const KernelOn<Memory>& kernel, const char* why) {
                         all.push_back({std::string(kernel.name), why == nullptr ? "" : why});
                         return false;

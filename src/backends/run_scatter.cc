@@ -2,11 +2,13 @@
 //
 // Running a scatter: the steps of plan/scatter_steps.h, each by the backend of the nest's kernel.
 #include <cstring>
+#include <exception>
 #include <vector>
 
 #include "backends/registry.h"
 #include "plan/index_error.h"
 #include "plan/reduce.h"
+#include "plan/refuse.h"
 #include "plan/scatter_steps.h"
 
 namespace sheaf {
@@ -27,7 +29,7 @@ struct Scratch {
   std::vector<std::byte> start_row, count_row;
   std::vector<int64_t> counts;
 
-  explicit Scratch(const ScatterSteps& steps) {
+  void take(const ScatterSteps& steps) {
     if (steps.start) {
       start_row = repeated(steps.neutral, steps.start->element_bytes, steps.start->row_bytes);
     }
@@ -38,6 +40,19 @@ struct Scratch {
     }
   }
 };
+
+Scratch scratch_for(const Request& request, const ScatterSteps& steps) {
+  Scratch scratch;
+  try {
+    scratch.take(steps);
+  } catch (const std::exception&) {  // bad_alloc or length_error
+    throw Error(ErrorCode::kOutOfMemory,
+                four_lines(request, "out of memory",
+                           "the counts of a mean, or a row to start from, do not fit into memory",
+                           "fewer elements a call, or reduction = add"));
+  }
+  return scratch;
+}
 
 // One row to all the places of `nest`.
 void scatter_row(const Backend& backend, const Nest& nest, const std::vector<std::byte>& row,
@@ -102,7 +117,10 @@ void Plan::run(const void* data_memory, const void* indices_memory, const void* 
   if (scatter_->base.empty()) {
     return;  // no element to write to
   }
-  Scratch scratch(*scatter_);
+  Scratch scratch;
+  if (!nest_.empty()) {
+    scratch = scratch_for(*request_, *scatter_);
+  }
   const bool zeros = request_->onto_zeros;
   if (zeros || data_memory != output_memory) {
     backend.copy(scatter_->base, zeros ? nullptr : static_cast<const std::byte*>(data_memory),

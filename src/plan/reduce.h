@@ -141,7 +141,7 @@ using ReduceRow = void (*)(std::byte* cells, const std::byte* updates, int64_t b
 ReduceRow reduce_row(DType type, Reduction reduction);
 
 // What a reduction without the old value starts from: joining an update to it gives the update (its
-// negative, for kSub).
+// negative, for kSub; for complex products, save for infinite parts and signs of zero).
 void neutral_element(DType type, Reduction reduction, std::byte* element);
 
 // Sums, `step` bytes apart, into means. Integers are rounded down.

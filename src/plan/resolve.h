@@ -26,7 +26,7 @@ constexpr int64_t widen(Index value) {
   }
 }
 
-// The entry of [0, extent) that `value` names, or kOutside; extent > 0. From-end values are
+// The entry of [0, extent) that `value` names, or kOutside. From-end values are
 // resolved before the range is looked at.
 template <class Index>
 constexpr int64_t in_range_or_outside(Index value, int64_t extent, Negative negative) {
@@ -45,8 +45,7 @@ constexpr int64_t in_range_or_outside(Index value, int64_t window, int64_t exten
   if (start < 0 && negative == Negative::kFromEnd) {
     start += extent;
   }
-  const bool near = start >= -window && start < extent;  // so that the sum cannot wrap
-  return near && start + window >= 0 && start + window < extent ? start + window : kOutside;
+  return start >= -window && start < extent - window ? start + window : kOutside;
 }
 
 // The entry that `value` names under the whole rule. kOutside only for kFill, kSkip and kFail.

@@ -2,7 +2,9 @@
 #include "plan/scatter_steps.h"
 
 #include "plan/lower.h"
+#include "plan/memory.h"
 #include "plan/reduce.h"
+#include "plan/refuse.h"
 
 namespace sheaf {
 namespace {
@@ -32,13 +34,18 @@ TensorSpec count_spec(const Request& r) {
     spec.strides[d] = counts_alike(r, d) ? 0 : stride;
     stride *= counts_alike(r, d) ? 1 : spec.sizes[d];
   }
+  if (!byte_range(spec)) {
+    refuse(r, "tensor too large", "the counts of a mean, 8 bytes each, reach beyond 2^63 - 1 bytes",
+           "fewer elements a call, or reduction = add");
+  }
   return spec;
 }
 
 MeanSteps mean_steps(const Request& r) {
   Request counted = r;
   counted.output = count_spec(r);
-  counted.updates = TensorSpec(i64, r.updates.sizes);
+  // Every update counts the same one: no step leads anywhere.
+  counted.updates = {i64, r.updates.sizes, Dims(r.updates.rank(), 0)};
   counted.reduction = Reduction::kAdd;
   Nest count = lower(counted);
   count.element_type = i64;
@@ -55,7 +62,7 @@ MeanSteps mean_steps(const Request& r) {
   for (int d = 0; d < r.data.rank(); ++d) {
     elements *= counts_alike(r, d) ? 1 : r.data.sizes[d];
   }
-  return {elements, from_one_row(count), lower_copy(counted.output, r.output)};
+  return {elements, count, lower_copy(counted.output, r.output)};
 }
 
 }  // namespace

@@ -97,6 +97,26 @@ TEST(LargeScatterElements, OfSmallTypes) {
   check_elements(-1, bf16);
 }
 
+// An index per update along the middle axis, with fewer elements behind it than a line holds.
+TEST(LargeScatterElements, MiddleAxisOfNarrowRows) {
+  constexpr int64_t kOuter = 1000, kExtent = 5, kInner = 3;
+  const Dims sizes{kOuter, kExtent, kInner};
+  Rng rng(8);
+  const int64_t count = element_count(sizes);
+  const Rows rows = random_rows(rng, i64, count, kExtent, false);
+  std::vector<int64_t> targets;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t outer = i / (kExtent * kInner);
+    targets.push_back((outer * kExtent + rows.rows[static_cast<size_t>(i)]) * kInner + i % kInner);
+  }
+  const oracle::Bytes data = random_elements(rng, f32, count, true);
+  const oracle::Bytes moved = random_elements(rng, f32, count, true);
+  const Plan plan = plan_scatter_elements({f32, sizes}, {i64, sizes}, {f32, sizes},
+                                          {.axis = 1, .reduction = Reduction::kAdd});
+  const oracle::Bytes expected = oracle::scattered(f32, {Reduction::kAdd}, data, moved, targets);
+  ScatterCheck{plan, rows.indices.data(), data, moved, expected}.run("middle axis");
+}
+
 TEST(LargeScatterNd, SingleElementsByPairs) {
   constexpr int64_t kCount = 100000;
   Rng rng(3);

@@ -80,6 +80,8 @@ TEST(NormalizeScatter, TheCopyOfDataIsOneRow) {
   EXPECT_EQ(more.mean->count.row_bytes, 8) << "the elements of a row share a count";
   EXPECT_EQ(more.mean->count.coordinates, (Fixed<Coordinate>{{9, 8, 0}}));
   EXPECT_EQ(more.mean->count_elements, 9);
+  EXPECT_EQ(plan, plan_scatter({f32, {9, 4}}, {i64, {2}}, {f32, {2, 4}}, {.include_self = false}))
+      << "without a reduction the old value never counts";
 }
 
 TEST(PrintScatter, ReadsTheOtherWay) {

@@ -79,6 +79,8 @@ class OutputCells {
     std::vector<std::string> terms;
     if (r.include_self) {
       terms.push_back(old);
+    } else if (r.reduction == Reduction::kSub) {
+      terms.emplace_back("0");  // what differences without the old value start from
     }
     for (const int64_t update : *arrived) {
       terms.push_back(updates_.of(update));

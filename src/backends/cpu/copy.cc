@@ -39,10 +39,10 @@ void copy(const Nest& nest, const std::byte* data, std::byte* output, int limit)
   }
   const Loop& inner = innermost(nest);
   parallel_ranges(points, threads, [&](int64_t begin, int64_t end) {
-    for_each_run(nest, begin, end, end - begin, [&](const Start& start, int64_t count) {
+    for_each_run(nest, begin, end, end - begin, [&](const Place& start, int64_t count) {
       for (int64_t i = 0; i < count; ++i) {
         copy_bytes(data == nullptr ? nullptr : data + start.data + i * inner.data,
-                   output + start.updates + i * inner.output, nest.row_bytes);
+                   output + start.output + i * inner.output, nest.row_bytes);
       }
     });
   });

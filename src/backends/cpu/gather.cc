@@ -8,6 +8,7 @@
 #include "backends/backend.h"
 #include "backends/cpu/machine.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/points.h"
 #include "backends/cpu/probe.h"
 #include "backends/cpu/scatter.h"
 #include "backends/cpu/tiles.h"
@@ -15,9 +16,9 @@
 namespace sheaf {
 namespace {
 
+using cpu::kLine;
 using cpu::Tiling;
 
-constexpr int64_t kLine = 64;
 constexpr int64_t kNarrowRow = 64;
 // Rows asked for ahead of their turn: 32 narrow ones, or 8 KiB of wide ones, hide a memory latency.
 constexpr int64_t kPrefetchRows = 32;
@@ -28,33 +29,19 @@ constexpr int64_t kStreamedOutput = int64_t{32} << 20;
 // A row that the indices jump about in is brought into the first-level cache up to this size.
 constexpr int64_t kAheadBytes = int64_t{64} << 10;
 
-int64_t points(const Nest& nest) {
-  int64_t count = 1;
-  for (const Loop& loop : nest.loops) {
-    count *= loop.extent;
-  }
-  return count;
-}
-
-// How many bytes of data lie between the first and the last that any point can reach.
-int64_t data_extent(const Nest& nest) {
-  int64_t bytes = cpu::reach_of_indices(nest);
-  for (const Loop& loop : nest.loops) {
-    bytes += (loop.extent - 1) * std::abs(loop.data);
-  }
-  return bytes;
-}
-
 bool worth_streaming(const Nest& nest, const Tiling& tiling, int threads) {
-  const int64_t bytes = points(nest) * nest.row_bytes;
+  const int64_t bytes = cpu::point_count(nest) * nest.row_bytes;
   if (bytes <= std::min(kStreamedOutput, cpu::caches().last / 4) ||
       tiling.inner.output != nest.row_bytes) {
     return false;
   }
   // Where nothing but the output goes through the last level, many threads write it there faster
   // than to memory.
-  if (threads > 1 && bytes <= cpu::caches().last / 2 && data_extent(nest) <= cpu::caches().l2) {
-    return false;
+  if (threads > 1 && bytes <= cpu::caches().last / 2) {
+    const ByteRange reach = cpu::data_reach(nest);
+    if (reach.hi - reach.lo <= cpu::caches().l2) {
+      return false;
+    }
   }
   // Narrow rows leave most of each line they read unused: that, not the writing, is their cost,
   // unless they come from a cache.
@@ -100,7 +87,8 @@ int64_t prefetch_rows(const Nest& nest) {
 
 // Rows of a few bytes still cost a line each where they are not in cache.
 int64_t cost_in_bytes(const Nest& nest, const Tiling& tiling) {
-  return points(nest) * std::max(nest.row_bytes, tiling.prefetch_rows > 0 ? kLine : int64_t{4});
+  return cpu::point_count(nest) *
+         std::max(nest.row_bytes, tiling.prefetch_rows > 0 ? kLine : int64_t{4});
 }
 
 // Tiles are as large as the caches like them; several threads want several each.
@@ -223,11 +211,7 @@ void run_columns(const Nest& nest, const Buffers& buffers, int threads) {
   tiling.pack_strips = worth_packing(nest, tiling);
   // A strip of columns whose part of data fits the second-level cache, at least a line wide: the
   // lines an index brings in serve the strip's other rows too.
-  int64_t entries = 1;
-  for (const Coordinate& c : nest.coordinates) {
-    entries *= std::min(c.extent, cpu::caches().l2);  // no need to be exact beyond that
-    entries = std::min(entries, cpu::caches().l2);
-  }
+  const int64_t entries = cpu::entry_count(nest, cpu::caches().l2);
   const int64_t width = std::max<int64_t>(1, std::abs(tiling.inner.data));
   const int64_t room = cpu::caches().l2 / (tiling.pack_strips ? 2 : 1);
   const int64_t fitting = room / entries / width;

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "backends/cpu/join.h"
+#include "backends/cpu/machine.h"
 #include "backends/cpu/small_float-inl.h"
 #include "plan/reduce.h"
 
@@ -53,10 +54,9 @@ struct Small {
 };
 
 HWY_INLINE void ask_for_row(const std::byte* row, int64_t bytes, bool to_write) {
-  constexpr int64_t kLineBytes = 64;
   constexpr int64_t kMost = 512;  // the processor's own prefetcher takes over behind that
   const int64_t asked = bytes < kMost ? bytes : kMost;
-  for (int64_t at = 0; at < asked; at += kLineBytes) {
+  for (int64_t at = 0; at < asked; at += kLine) {
     to_write ? __builtin_prefetch(row + at, 1) : __builtin_prefetch(row + at, 0);
   }
   to_write ? __builtin_prefetch(row + asked - 1, 1) : __builtin_prefetch(row + asked - 1, 0);

@@ -7,6 +7,8 @@
 
 namespace sheaf::cpu {
 
+inline constexpr int64_t kLine = 64;  // bytes that a processor fetches at once
+
 struct Caches {
   int64_t l2;    // of one core
   int64_t last;  // shared

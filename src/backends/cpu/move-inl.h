@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "backends/cpu/gather_instruction-inl.h"
+#include "backends/cpu/machine.h"
 #include "backends/cpu/routines.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,7 +22,6 @@ namespace sheaf::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-inline constexpr int64_t kLine = 64;
 inline constexpr int64_t kNarrowRow = 64;
 // A page's worth of a long row is asked for; the hardware prefetcher sees the rest coming.
 inline constexpr int64_t kAskedBytes = 4096;

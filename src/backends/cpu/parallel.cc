@@ -41,7 +41,9 @@ void run_on_threads(int64_t count, Threads threads,
   // silence. Isolated: while it waits, the caller must not take up a task of somebody else, which
   // might want a lock that the caller holds.
   const auto run_all = [&] {
-    oneapi::tbb::task_group_context context(oneapi::tbb::task_group_context::isolated);
+    using Context = oneapi::tbb::task_group_context;
+    // The caller's rounding and treatment of subnormals hold on every thread.
+    Context context(Context::isolated, Context::default_traits | Context::fp_settings);
     oneapi::tbb::this_task_arena::isolate(
         [&] { oneapi::tbb::parallel_for(int64_t{0}, pieces, run_piece, context); });
   };

@@ -32,7 +32,7 @@ void parallel_ranges(int64_t count, Threads threads, const Work& work) {
   if (threads.count <= 1 || count <= 1) {
     work(int64_t{0}, count);
   } else {
-    run_on_threads(count, threads, work);
+    run_on_threads(count, threads, std::cref(work));  // a copy might take memory
   }
 }
 

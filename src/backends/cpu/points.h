@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: MIT
 //
-// The points of a scatter's nest in order, or those of a part of it, as runs along the innermost
-// loop.
+// The points of a nest: how many, where they lead, and those of a part of it as runs along the
+// innermost loop.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/cpu/machine.h"
 #include "sheaf/plan.h"
 
 namespace sheaf::cpu {
 
-// Where a run begins: byte offsets of data and updates, element offset of indices.
-struct Start {
-  int64_t data = 0, index = 0, updates = 0;
+constexpr int64_t divided_up(int64_t a, int64_t b) { return (a - 1) / b + 1; }
+
+// Where a run or tile begins: byte offsets of data and output (updates, in a scatter), element
+// offset of indices.
+struct Place {
+  int64_t data = 0, index = 0, output = 0;
   void advance(const Loop& loop, int64_t by) {
     data += by * loop.data;
     index += by * loop.index;
-    updates += by * loop.output;
+    output += by * loop.output;
   }
 };
 
@@ -35,6 +39,30 @@ inline int64_t point_count(const Nest& nest) {
   return count;
 }
 
+// How many entries of data indices choose from; `most` stands for any number above it.
+inline int64_t entry_count(const Nest& nest, int64_t most) {
+  int64_t count = 1;
+  for (const Coordinate& c : nest.coordinates) {
+    count = std::min(count * std::clamp<int64_t>(c.extent, 1, most), most);
+  }
+  return count;
+}
+
+// Which byte offsets of data the points can reach: [lo, hi).
+inline ByteRange data_reach(const Nest& nest) {
+  ByteRange range{0, nest.row_bytes};
+  const auto reach = [&](int64_t extent, int64_t stride) {
+    (stride < 0 ? range.lo : range.hi) += (extent - 1) * stride;
+  };
+  for (const Loop& loop : nest.loops) {
+    reach(loop.extent, loop.data);
+  }
+  for (const Coordinate& c : nest.coordinates) {
+    reach(std::max<int64_t>(1, c.extent), c.stride);
+  }
+  return range;
+}
+
 // Calls visit(start, count) for the runs that make up points [begin, end) of the nest, each no
 // longer than `longest`.
 template <class Visit>
@@ -43,7 +71,7 @@ void for_each_run(const Nest& nest, int64_t begin, int64_t end, int64_t longest,
   while (begin < end) {
     int64_t rest = begin / inner.extent;
     const int64_t first = begin % inner.extent;
-    Start start;
+    Place start;
     start.advance(inner, first);
     for (int l = nest.loops.size() - 2; l >= 0; --l) {
       start.advance(nest.loops[l], rest % nest.loops[l].extent);

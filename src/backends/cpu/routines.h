@@ -47,7 +47,7 @@ struct RowMove {
 struct Routines {
   // True if all components of `points` tuples are in range.
   bool (*check)(const Nest& nest, const std::byte* indices, int64_t stride, int64_t points);
-  // offsets[i] = Σ_c rule(index) · stride + i · data_step, or kFillRow (under kFill only).
+  // offsets[i] = Σ_c rule(index) · stride + i · data_step, or kFillRow (under kFill and kSkip).
   void (*resolve)(const Nest& nest, const IndexRun& run, int64_t* offsets);
   // Copies `count` rows of row_bytes each; no offset is kFillRow. After streamed rows the caller
   // flushes.
@@ -63,7 +63,7 @@ struct Routines {
   bool has_gather_instruction;
 };
 
-inline constexpr int64_t kFillRow = INT64_MIN;  // an offset that stands for "fill this row"
+inline constexpr int64_t kFillRow = INT64_MIN;  // an offset that stands for "nowhere"
 
 // The routines for the best instruction set of this machine.
 const Routines& routines();

@@ -12,7 +12,6 @@
 namespace sheaf::cpu {
 namespace {
 
-constexpr int64_t kLine = 64;
 // Enough parts for many threads; with fewer, sorting the updates spreads them better.
 constexpr int64_t kManyParts = 64;
 
@@ -119,7 +118,7 @@ RunJoiner::RunJoiner(const Nest& nest, const ScatterBuffers& buffers, int64_t pr
             .prefetch_rows = prefetch_rows,
             .reduce = reduce_row(nest.element_type, nest.reduction)} {}
 
-void RunJoiner::join(Start start, int64_t count) {
+void RunJoiner::join(Place start, int64_t count) {
   const Loop& inner = innermost(nest_);
   for (int64_t at = 0; at < count; at += kBlock) {
     const int64_t block = std::min(kBlock, count - at);
@@ -127,7 +126,7 @@ void RunJoiner::join(Start start, int64_t count) {
     routines_.resolve(nest_, {indices, inner.index, block, inner.data}, to_);
     RowJoin rows = rows_;
     rows.data += start.data;
-    rows.updates += start.updates;
+    rows.updates += start.output;
     rows.count = block;
     if (nest_.out_of_range == OutOfRange::kSkip) {
       leave_out_skipped(rows);
@@ -153,7 +152,7 @@ void RunJoiner::leave_out_skipped(RowJoin& rows) {
   rows.count = kept;
 }
 
-void RunJoiner::ask_for(const Start& start, int64_t count) const {
+void RunJoiner::ask_for(const Place& start, int64_t count) const {
   const Loop& inner = innermost(nest_);
   const auto ask = [](const std::byte* memory, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += kLine) {
@@ -165,7 +164,7 @@ void RunJoiner::ask_for(const Start& start, int64_t count) const {
     ask(buffers_.indices + start.index * index_bytes, count * inner.index * index_bytes);
   }
   if (inner.output == nest_.row_bytes) {
-    ask(rows_.updates + start.updates, count * inner.output);
+    ask(rows_.updates + start.output, count * inner.output);
   }
 }
 
@@ -173,21 +172,7 @@ void scatter_in_order(const Nest& nest, const ScatterBuffers& buffers, int /*thr
   const ByteRange reach = data_reach(nest);
   RunJoiner joiner(nest, buffers, rows_ahead(nest, reach.hi - reach.lo), 0, nest.row_bytes);
   for_each_run(nest, 0, point_count(nest), kBlock,
-               [&](const Start& start, int64_t count) { joiner.join(start, count); });
-}
-
-ByteRange data_reach(const Nest& nest) {
-  ByteRange range{0, nest.row_bytes};
-  const auto reach = [&](int64_t extent, int64_t stride) {
-    (stride < 0 ? range.lo : range.hi) += (extent - 1) * stride;
-  };
-  for (const Loop& loop : nest.loops) {
-    reach(loop.extent, loop.data);
-  }
-  for (const Coordinate& c : nest.coordinates) {
-    reach(std::max<int64_t>(1, c.extent), c.stride);
-  }
-  return range;
+               [&](const Place& start, int64_t count) { joiner.join(start, count); });
 }
 
 int64_t rows_ahead(const Nest& nest, int64_t bytes) {

@@ -21,10 +21,10 @@ class RunJoiner {
             int64_t bytes);
 
   // `count` points along the innermost loop, from `start` on.
-  void join(Start start, int64_t count);
+  void join(Place start, int64_t count);
 
   // The indices and updates of a short run that comes next, asked for while this one is joined.
-  void ask_for(const Start& start, int64_t count) const;
+  void ask_for(const Place& start, int64_t count) const;
 
  private:
   void leave_out_skipped(RowJoin& rows);
@@ -37,9 +37,6 @@ class RunJoiner {
   alignas(64) int64_t to_[kBlock];
   alignas(64) int64_t from_[kBlock];  // where some updates are left out
 };
-
-// Which byte offsets of data a nest can reach: [lo, hi).
-ByteRange data_reach(const Nest& nest);
 
 // How far ahead to ask for rows that are spread over `bytes` of data.
 int64_t rows_ahead(const Nest& nest, int64_t bytes);

@@ -13,13 +13,9 @@
 namespace sheaf::cpu {
 namespace {
 
-constexpr int64_t kLine = 64;
-
 // The processor's own prefetcher follows long runs; short ones, each on another page, it cannot.
 constexpr int64_t kShortRun = 512;  // points
 constexpr int64_t kRunsAhead = 2;
-
-int64_t divided_up(int64_t a, int64_t b) { return (a - 1) / b + 1; }
 
 // How long the pieces are into which each loop is cut; grid loops are left whole.
 struct Cut {
@@ -40,15 +36,6 @@ bool has_grid_loop(const Nest& nest) {
                      [](const Loop& loop) { return loop.data == 0 && loop.extent > 1; });
 }
 
-// As many entries as indices choose from, or more than anybody counts.
-int64_t entries(const Nest& nest) {
-  int64_t count = 1;
-  for (const Coordinate& c : nest.coordinates) {
-    count = std::min(count * std::min(c.extent, caches().l2), caches().l2);
-  }
-  return std::max<int64_t>(1, count);
-}
-
 // The least that a piece of loop `l` may be for pieces to share no line.
 int64_t least_piece(const Loop& loop) {
   return divided_up(kLine, std::clamp<int64_t>(std::abs(loop.data), 1, kLine));
@@ -60,8 +47,8 @@ int64_t strip(const Nest& nest) {
   if (inner.data == 0 || !has_grid_loop(nest)) {
     return inner.extent;
   }
-  const int64_t bytes = std::max(kLine, caches().l2 / 2 / entries(nest));
-  return std::clamp<int64_t>(bytes / std::abs(inner.data), least_piece(inner), inner.extent);
+  const int64_t bytes = std::max(kLine, caches().l2 / 2 / entry_count(nest, caches().l2));
+  return std::min(inner.extent, std::max(bytes / std::abs(inner.data), least_piece(inner)));
 }
 
 Cut cut_nest(const Nest& nest, int threads) {
@@ -70,7 +57,7 @@ Cut cut_nest(const Nest& nest, int threads) {
     cut.pieces.push_back(loop.extent);
   }
   if (!nest.loops.empty()) {
-    cut.pieces.back() = std::min(innermost(nest).extent, strip(nest));
+    cut.pieces.back() = strip(nest);
   }
   const int64_t wanted = threads > 1 ? int64_t{threads} * 4 : 1;
   for (int l = 0; l < nest.loops.size() && cut.parts(nest) < wanted; ++l) {
@@ -107,7 +94,7 @@ int packed_loop(const Nest& nest, const Cut& cut) {
   if (!one_strip || visits < nest.coordinates[0].extent) {
     return -1;
   }
-  const int64_t bytes = entries(nest) * cut.pieces.back() * inner.data;
+  const int64_t bytes = entry_count(nest, caches().l2) * cut.pieces.back() * inner.data;
   return bytes > caches().l2 / 64 && bytes <= caches().l2 ? first_grid : -1;
 }
 
@@ -139,7 +126,7 @@ class Part {
   }
 
  private:
-  void loops(RunJoiner& joiner, int l, Start start) const {
+  void loops(RunJoiner& joiner, int l, Place start) const {
     if (l >= nest_.loops.size()) {
       joiner.join(start, 1);
       return;
@@ -157,7 +144,7 @@ class Part {
   }
 
   // The short run that is kRunsAhead steps of loop `l` away.
-  void ask_ahead(const RunJoiner& joiner, int l, int64_t p, Start start) const {
+  void ask_ahead(const RunJoiner& joiner, int l, int64_t p, Place start) const {
     const int last = nest_.loops.size() - 1;
     if (l + 1 == last && extents_[last] <= kShortRun && p + kRunsAhead < extents_[l]) {
       start.advance(nest_.loops[l], kRunsAhead);
@@ -166,7 +153,7 @@ class Part {
     }
   }
 
-  void join_strips(int l, Start start) const {
+  void join_strips(int l, Place start) const {
     if (l == packed_loop_) {
       join_strip(start);
       return;
@@ -178,7 +165,7 @@ class Part {
   }
 
   // Brings a strip together, joins all its updates there, and puts it back.
-  void join_strip(Start start) const {
+  void join_strip(Place start) const {
     const Loop& inner = innermost(nest_);
     const int64_t width = extents_.back() * inner.data;
     std::byte* const first = buffers_.data + start.data + begins_.back() * inner.data;
@@ -211,7 +198,7 @@ int64_t spread_bytes(const Nest& nest, const Cut& cut) {
   const int64_t strip_bytes =
       inner.data == 0 ? cut.row_piece
                       : std::abs(inner.data) * (nest.loops.empty() ? 1 : cut.pieces.back());
-  return entries(nest) * std::max(kLine, strip_bytes);
+  return entry_count(nest, caches().l2) * std::clamp(strip_bytes, kLine, caches().l2);
 }
 
 }  // namespace

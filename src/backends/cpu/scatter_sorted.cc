@@ -7,7 +7,6 @@
 #include <array>
 #include <memory>
 #include <new>
-#include <vector>
 
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
@@ -27,7 +26,7 @@ class Sorter {
         buffers_(buffers),
         threads_(threads),
         reach_(data_reach(nest)),
-        counts_(static_cast<size_t>(threads.count)),
+        counts_(new (std::nothrow) Counts[static_cast<size_t>(threads.count)]),
         join_(join_for(nest.element_type, nest.reduction, nest.row_bytes)) {
     while ((reach_.hi - reach_.lo) >> shift_ >= kRanges) {
       ++shift_;
@@ -38,7 +37,7 @@ class Sorter {
     from_.reset(new (std::nothrow) int64_t[most]);
   }
 
-  bool has_memory() const { return places_ && to_ && from_; }
+  bool has_memory() const { return counts_ && places_ && to_ && from_; }
 
   void run() {
     const int64_t points = point_count(nest_);
@@ -93,7 +92,7 @@ class Sorter {
     const Loop& inner = innermost(nest_);
     int64_t* places = places_.get() + first;
     for_each_run(
-        nest_, begin + first, begin + last, kBlock, [&](const Start& start, int64_t count) {
+        nest_, begin + first, begin + last, kBlock, [&](const Place& start, int64_t count) {
           const std::byte* indices = buffers_.indices + start.index * nest_.index_type.bytes();
           routines().resolve(nest_, {indices, inner.index, count, inner.data}, places);
           for (int64_t i = 0; i < count; ++i) {
@@ -111,9 +110,9 @@ class Sorter {
     int64_t sum = 0;
     for (size_t range = 0; range < kRanges; ++range) {
       range_begins_[range] = sum;
-      for (Counts& counts : counts_) {
-        const int64_t count = counts[range];
-        counts[range] = sum;
+      for (size_t chunk = 0; chunk < static_cast<size_t>(threads_.count); ++chunk) {
+        const int64_t count = counts_[chunk][range];
+        counts_[chunk][range] = sum;
         sum += count;
       }
     }
@@ -124,12 +123,12 @@ class Sorter {
     const Loop& inner = innermost(nest_);
     const int64_t* places = places_.get() + first;
     for_each_run(nest_, begin + first, begin + last, kBlock,
-                 [&](const Start& start, int64_t count) {
+                 [&](const Place& start, int64_t count) {
                    for (int64_t i = 0; i < count; ++i) {
                      if (places[i] != kSkipRow) {
                        const int64_t at = next[range_of(places[i])]++;
                        to_[static_cast<size_t>(at)] = places[i];
-                       from_[static_cast<size_t>(at)] = start.updates + i * inner.output;
+                       from_[static_cast<size_t>(at)] = start.output + i * inner.output;
                      }
                    }
                    places += count;
@@ -141,7 +140,7 @@ class Sorter {
   const Threads threads_;
   const ByteRange reach_;
   int shift_ = 0;
-  std::vector<Counts> counts_;  // by chunk
+  std::unique_ptr<Counts[]> counts_;  // by chunk
   std::array<int64_t, kRanges + 1> range_begins_;
   Join join_;
   std::unique_ptr<int64_t[]> places_, to_, from_;
@@ -150,7 +149,6 @@ class Sorter {
 }  // namespace
 
 void scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, int limit) {
-  constexpr int64_t kLine = 64;
   const Threads threads =
       worthwhile_threads(point_count(nest) * std::max(2 * nest.row_bytes, kLine), limit);
   if (threads.count > 1) {

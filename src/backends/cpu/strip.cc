@@ -5,10 +5,11 @@
 #include <cstring>
 #include <new>
 
+#include "backends/cpu/machine.h"
+
 namespace sheaf::cpu {
 namespace {
 
-constexpr int64_t kLine = 64;
 // Entries asked for ahead of their turn: they are too far apart for the hardware to see them
 // coming.
 constexpr int64_t kEntriesAhead = 16;

@@ -7,12 +7,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backends/cpu/points.h"
 #include "backends/cpu/strip.h"
 
 namespace sheaf::cpu {
 namespace {
-
-constexpr Loop kOnce{.extent = 1, .data = 0, .index = 0, .output = 0, .window = 0};
 
 // Indices that serve many rows are resolved this many at a time: with the row they choose from they
 // just fit the first-level cache.
@@ -21,18 +20,8 @@ constexpr int64_t kPointsAhead = 512;
 
 // Divisions cost more than a small gather: most calls have a single piece.
 int64_t pieces(int64_t extent, int64_t tile) {
-  return extent <= tile ? 1 : (extent - 1) / tile + 1;
+  return extent <= tile ? 1 : divided_up(extent, tile);
 }
-
-// Where a tile begins: byte offsets of data and output, element offset of indices.
-struct Place {
-  int64_t data = 0, index = 0, output = 0;
-  void advance(const Loop& loop, int64_t by) {
-    data += by * loop.data;
-    index += by * loop.index;
-    output += by * loop.output;
-  }
-};
 
 // Takes the number of a loop's piece off `tile`; returns where that piece begins.
 int64_t take_piece(int64_t& tile, const Loop& loop, int64_t extent) {
@@ -244,7 +233,7 @@ Tiling tile_nest(const Nest& nest) {
   Tiling tiling{};
   tiling.outer = {nest.loops.begin(), nest.loops.end()};
   for (Loop* loop : {&tiling.inner, &tiling.middle}) {
-    *loop = kOnce;
+    *loop = kOneStep;
     if (!tiling.outer.empty()) {
       *loop = tiling.outer.back();
       tiling.outer = tiling.outer.first(tiling.outer.size() - 1);

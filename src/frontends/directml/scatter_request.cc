@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "frontends/directml/real_shape.h"
 #include "frontends/directml/request.h"
-#include "plan/memory.h"
 #include "support/text.h"
 
 namespace sheaf::dml::detail {
@@ -17,23 +16,10 @@ void check_output(const OperatorDesc& op, const Tensors& tensors) {
   }
 }
 
-// Whether every element has the same place in both: strides of dimensions of size 1 do not matter.
-bool same_layout(const TensorSpec& a, const TensorSpec& b) {
-  for (int d = 0; d < a.rank(); ++d) {
-    if (used_stride(a, d) != used_stride(b, d)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 void set_data(const Tensors& tensors, int rank, Request& r) {
   r.output = last_dims(tensors.output.spec, rank);
   r.output_given = true;
-  // The plan compares the two letter by letter to see whether it may work in place.
-  r.data = same_layout(tensors.input.spec, tensors.output.spec)
-               ? r.output
-               : last_dims(tensors.input.spec, rank);
+  r.data = last_dims(tensors.input.spec, rank);
 }
 
 void scatter_elements(const OperatorDesc& op, const Tensors& tensors, Request& r) {
