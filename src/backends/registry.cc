@@ -44,17 +44,20 @@ bool names_kernel(std::string_view asked) {
   return false;
 }
 
-// The options name a kernel, or else the environment does: there a gather's name does not bind
-// scatters, nor a scatter's gathers.
+// What SHEAF_KERNEL asks for. A gather's name there does not bind scatters, nor a scatter's
+// gathers.
+template <class Memory>
+std::string_view kernel_of_environment() {
+  using Other = std::conditional_t<std::is_same_v<Memory, Buffers>, ScatterBuffers, Buffers>;
+  const char* const variable = std::getenv("SHEAF_KERNEL");
+  const std::string_view name = variable == nullptr ? "" : variable;
+  return !names_kernel<Memory>(name) && names_kernel<Other>(name) ? "" : name;
+}
+
 template <class Memory>
 std::string_view asked_kernel(const RunOptions& options) {
-  if (!options.kernel.empty()) {
-    return options.kernel;
-  }
-  static const char* const from_environment = std::getenv("SHEAF_KERNEL");
-  using Other = std::conditional_t<std::is_same_v<Memory, Buffers>, ScatterBuffers, Buffers>;
-  const std::string_view name = from_environment == nullptr ? "" : from_environment;
-  return !names_kernel<Memory>(name) && names_kernel<Other>(name) ? "" : name;
+  static const std::string_view from_environment = kernel_of_environment<Memory>();
+  return options.kernel.empty() ? from_environment : options.kernel;
 }
 
 // Calls visit(backend, kernel, refusal) for each wanted kernel in order until it returns true.

@@ -149,7 +149,36 @@ const char* narrow_refusal(const Nest& nest) {
   return rows_shape_refusal(nest);
 }
 
+// A call of a few dozen rows is over in less time than it takes to cut it into tiles.
+constexpr int64_t kSmallCall = 256;  // rows
+constexpr int64_t kSmallOutput = int64_t{32} << 10;
+
+bool is_small(const Nest& nest) {
+  return nest.loops.size() == 1 && nest.loops[0].extent <= kSmallCall &&
+         nest.loops[0].extent * nest.row_bytes <= kSmallOutput &&
+         nest.out_of_range != OutOfRange::kFill;
+}
+
+void run_small_rows(const Nest& nest, const Buffers& buffers) {
+  const Loop& loop = nest.loops[0];
+  int64_t offsets[kSmallCall];
+  cpu::routines().resolve(nest, {buffers.indices, loop.index, loop.extent, loop.data}, offsets);
+  cpu::RowMove rows{};
+  rows.data = buffers.data;
+  rows.offsets = offsets;
+  rows.count = loop.extent;
+  rows.output = buffers.output;
+  rows.output_step = loop.output;
+  rows.row_bytes = nest.row_bytes;
+  rows.prefetch_rows = prefetch_rows(nest);
+  cpu::routines().move(rows);
+}
+
 void run_rows(const Nest& nest, const Buffers& buffers, int threads) {
+  if (is_small(nest)) {
+    run_small_rows(nest, buffers);
+    return;
+  }
   Tiling tiling = cpu::tile_nest(nest);
   tiling.prefetch_rows = prefetch_rows(nest);
   // About 64 KiB of output a tile; narrow rows by the 64, so that tiles share no line of it.
@@ -241,6 +270,9 @@ bool all_in_range(const Nest& nest, const std::byte* indices, int limit) {
   if (!outer.empty()) {
     inner = outer.back();
     outer = outer.first(outer.size() - 1);
+  }
+  if (outer.empty() && inner.extent <= kSmallCall) {
+    return cpu::routines().check(nest, indices, inner.stride, inner.extent);
   }
   int64_t runs = 1;
   for (const IndexLoop& loop : outer) {
