@@ -23,7 +23,7 @@ struct Mover {
 // True if rows at different places of the nest's data never share a byte: each mover steps over all
 // that the smaller ones span.
 bool rows_apart(const Nest& nest) {
-  std::array<Mover, 2 * kMaxRank> movers;
+  std::array<Mover, size_t{2} * kMaxRank> movers;
   size_t count = 0;
   for (const Loop& loop : nest.loops) {
     if (loop.data != 0) {
