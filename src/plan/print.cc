@@ -32,7 +32,7 @@ std::string index_term(const Nest& nest, int c) {
   if (coordinate.offset != 0) {
     element += cat(" + ", coordinate.offset);
   }
-  const std::string value = cat("indices[", element.empty() ? "0" : element.substr(3), "]");
+  std::string value = cat("indices[", element.empty() ? "0" : element.substr(3), "]");
   for (int l = 0; l < nest.loops.size(); ++l) {
     if (nest.loops[l].window == c + 1) {
       return cat(value, " + p", l);
