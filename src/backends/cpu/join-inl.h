@@ -53,13 +53,13 @@ struct Small {
   }
 };
 
-HWY_INLINE void ask_for_row(const std::byte* row, int64_t bytes, bool to_write) {
+HWY_INLINE void ask_for_row(const std::byte* row, int64_t bytes) {
   constexpr int64_t kMost = 512;  // the processor's own prefetcher takes over behind that
   const int64_t asked = bytes < kMost ? bytes : kMost;
   for (int64_t at = 0; at < asked; at += kLine) {
-    to_write ? __builtin_prefetch(row + at, 1) : __builtin_prefetch(row + at, 0);
+    __builtin_prefetch(row + at);
   }
-  to_write ? __builtin_prefetch(row + asked - 1, 1) : __builtin_prefetch(row + asked - 1, 0);
+  __builtin_prefetch(row + asked - 1);
 }
 
 // Calls join(data row, update row) for each update, in order.
@@ -76,9 +76,9 @@ HWY_INLINE void visit_rows(const RowJoin& rows, JoinOne join) {
   const int64_t ahead = rows.prefetch_rows;
   for (int64_t i = 0; i < count; ++i) {
     if (kAhead && i + ahead < count) {
-      ask_for_row(data + to[i + ahead], bytes, true);
+      ask_for_row(data + to[i + ahead], bytes);
       if (kListed) {
-        ask_for_row(updates + from[i + ahead], bytes, false);
+        ask_for_row(updates + from[i + ahead], bytes);
       }
     }
     join(data + to[i], updates + (kListed ? from[i] : i * step));
