@@ -24,6 +24,7 @@ typedef enum sheaf_status {
   SHEAF_INDEX_OUT_OF_RANGE = 2,  // an index value, under SHEAF_FAIL
   SHEAF_UNSUPPORTED = 3,         // no kernel or backend for a valid call
   SHEAF_OUT_OF_MEMORY = 4,
+  SHEAF_DEVICE_ERROR = 5,    // CUDA reported an error
   SHEAF_INTERNAL_ERROR = -1  // a bug in Sheaf; please report the text
 } sheaf_status;
 

@@ -114,6 +114,7 @@ class Plan {
 
  private:
   friend Plan make_plan(const Request& request);
+  friend struct PlanParts;  // for backends that do not run by Plan::run
   Plan() = default;
 
   void check_memory(const void* data, const void* indices, const void* output) const;

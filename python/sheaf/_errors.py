@@ -48,6 +48,10 @@ class OutOfMemoryError(Error, MemoryError):
     """No memory for the output."""
 
 
+class DeviceError(Error, RuntimeError):
+    """CUDA reported an error."""
+
+
 for _class in list(Error.__subclasses__()) + [Error, AxisError, IndexDTypeError]:
     _class.__module__ = "sheaf"  # where users find them
 del _class

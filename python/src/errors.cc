@@ -16,6 +16,7 @@ struct Classes {
   PyObject* index_dtype;
   PyObject* unsupported;
   PyObject* out_of_memory;
+  PyObject* device;
 };
 Classes classes;
 
@@ -24,6 +25,7 @@ PyObject* class_of(const Error& error) {
     case ErrorCode::kIndexOutOfRange: return classes.index;
     case ErrorCode::kUnsupported: return classes.unsupported;
     case ErrorCode::kOutOfMemory: return classes.out_of_memory;
+    case ErrorCode::kDevice: return classes.device;
     default: return classes.argument;
   }
 }
@@ -79,7 +81,7 @@ void load_errors() {
   const auto get = [&](const char* name) { return nb::object(module.attr(name)).release().ptr(); };
   classes = {get("IndexError"),      get("ArgumentError"),   get("AxisError"),
              get("DTypeError"),      get("IndexDTypeError"), get("UnsupportedError"),
-             get("OutOfMemoryError")};
+             get("OutOfMemoryError"), get("DeviceError")};
   nb::register_exception_translator(translate);
 }
 

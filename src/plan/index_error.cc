@@ -12,13 +12,6 @@
 namespace sheaf {
 namespace {
 
-struct BadIndex {
-  Dims position;
-  std::string value;
-  int component = 0;
-  int64_t count = 0;
-};
-
 // Steps `position` to the next in row-major order; false after the last.
 bool step(Dims& position, const Dims& sizes) {
   for (int d = sizes.size() - 1; d >= 0; --d) {
@@ -86,17 +79,20 @@ std::string_view index_advice(const Request& r) {
 
 }  // namespace
 
-void throw_first_bad_index(const Plan& plan, const void* indices) {
-  const BadIndex bad = with_index_type(plan.indices().dtype, [&](auto zero) {
-    return find_bad<decltype(zero)>(plan, static_cast<const std::byte*>(indices));
-  });
-  if (bad.count == 0) {
-    return;
-  }
+void throw_bad_index(const Plan& plan, const BadIndex& bad) {
   const Request& r = plan.request();
   const std::string next = cat(index_advice(r), ";  picture: ", explain_command(r));
   throw IndexError(four_lines(r, "index out of range", bad_index_text(plan, bad), next),
                    bad.position, bad.count);
+}
+
+void throw_first_bad_index(const Plan& plan, const void* indices) {
+  const BadIndex bad = with_index_type(plan.indices().dtype, [&](auto zero) {
+    return find_bad<decltype(zero)>(plan, static_cast<const std::byte*>(indices));
+  });
+  if (bad.count != 0) {
+    throw_bad_index(plan, bad);
+  }
 }
 
 void refuse_empty_axis(const Request& r, const Nest& nest) {

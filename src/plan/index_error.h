@@ -3,9 +3,21 @@
 // The report on bad indices. Off the fast path: a backend only says that there is one.
 #pragma once
 
+#include <string>
+
 #include "plan/request.h"
 
 namespace sheaf {
+
+struct BadIndex {
+  Dims position;      // of the first, in row-major order
+  std::string value;  // as it stands there
+  int component = 0;  // of its tuple
+  int64_t count = 0;  // of all bad ones
+};
+
+// Throws the IndexError that says all this.
+[[noreturn]] void throw_bad_index(const Plan& plan, const BadIndex& bad);
 
 // Walks `indices` in row-major order and throws IndexError for the first that is out of range.
 // Returns if there is none.

@@ -26,6 +26,7 @@ def test_classes_are_what_numpy_users_catch():
     assert issubclass(sheaf.IndexDTypeError, (TypeError, builtins.IndexError))
     assert issubclass(sheaf.UnsupportedError, NotImplementedError)
     assert issubclass(sheaf.OutOfMemoryError, MemoryError)
+    assert issubclass(sheaf.DeviceError, RuntimeError)
     for name in sheaf.__all__:
         if name.endswith("Error"):
             assert issubclass(getattr(sheaf, name), sheaf.Error)

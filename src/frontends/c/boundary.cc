@@ -42,6 +42,7 @@ sheaf_status status_of(ErrorCode code) {
     case ErrorCode::kIndexOutOfRange: return SHEAF_INDEX_OUT_OF_RANGE;
     case ErrorCode::kUnsupported: return SHEAF_UNSUPPORTED;
     case ErrorCode::kOutOfMemory: return SHEAF_OUT_OF_MEMORY;
+    case ErrorCode::kDevice: return SHEAF_DEVICE_ERROR;
   }
   return SHEAF_INTERNAL_ERROR;
 }

@@ -19,6 +19,7 @@ HRESULT result_of(ErrorCode code) {
     case ErrorCode::kIndexOutOfRange: return E_INVALIDARG;
     case ErrorCode::kUnsupported: return DXGI_ERROR_UNSUPPORTED;
     case ErrorCode::kOutOfMemory: return E_OUTOFMEMORY;
+    case ErrorCode::kDevice: break;  // no device is ever asked
   }
   return E_FAIL;
 }
