@@ -30,6 +30,12 @@ def cell(row: Row, name: str, rate: float) -> str:
     return f"{seconds_text(row.timings[name].median)} {100 * row.bandwidth(name) / rate:5.1f} %"
 
 
+def plain_cell(row: Row, name: str, rate: float) -> str:
+    if name not in row.timings:
+        return ""
+    return f"{seconds_text(row.timings[name].median)}, {100 * row.bandwidth(name) / rate:.1f} %"
+
+
 def against_best(row: Row, text=ratio_text) -> str:
     peer = row.best_peer()
     if peer is None or "sheaf clamp" not in row.timings:
@@ -58,8 +64,8 @@ def names_in(rows: list[Row]) -> list[str]:
 def rows_markdown(rows: list[Row], rate: float) -> str:
     names = names_in(rows)
     header = ["case", *(TITLES[name] for name in names), "clamp against the best peer"]
-    lines = [[row.case.name, *(cell(row, name, rate).replace("  ", " ") if name in row.timings
-                               else "" for name in names), against_best(row)] for row in rows]
+    lines = [[row.case.name, *(plain_cell(row, name, rate) for name in names), against_best(row)]
+             for row in rows]
     return markdown_table(header, lines)
 
 
