@@ -18,7 +18,7 @@ from gpu_contestants import GATHERERS, MODULES, why_no_sheaf
 from gpu_gather import Table, run_gather
 from gpu_marks import Row, all_marks, marks_text
 from gpu_measure import device_copy_rate
-from gpu_report import make_plot, markdown, print_header, print_row, print_tiny
+from gpu_report import make_plot, markdown, print_header, print_row, print_tiny, write_markdown
 from gpu_scatter import SCATTERERS, run_scatter
 from measure import Timing
 from scatter_cases import ScatterCase
@@ -114,7 +114,8 @@ def compare(arguments: argparse.Namespace, cases: list[Case | ScatterCase]) -> N
     if arguments.svg:
         arguments.svg.write_text(make_plot(device, results.rows, rate))
     if arguments.markdown:
-        arguments.markdown.write_text(markdown(device, versions, results.rows, results.tiny, rate))
+        write_markdown(arguments.markdown,
+                       markdown(device, versions, results.rows, results.tiny, rate))
     wrong = [text for text in results.complaints if text.startswith("sheaf")]
     if wrong:
         sys.exit("\n".join(["Sheaf failed:", *wrong]))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cases import Case, size
 from gpu_marks import Row
 from measure import Timing
@@ -14,6 +16,7 @@ TITLES = {"sheaf clamp": "Sheaf, clamp", "sheaf fail": "Sheaf, fail", "torch": "
           "cupy": "CuPy", "jax": "JAX", "sheaf relaxed": "Sheaf, relaxed",
           "torch deterministic": "PyTorch, deterministic"}
 HOST_TIMED = {"jax"}
+BEGIN, END = "<!-- tables of bench/peers.py --device cuda -->\n", "<!-- end of the tables -->\n"
 
 
 def print_header(names: list[str]) -> None:
@@ -87,7 +90,6 @@ def tiny_markdown(tiny: dict[str, dict[str, Timing]]) -> str:
 
 def markdown(device: str, versions: dict[str, str], rows: list[Row],
              tiny: dict[str, dict[str, Timing]], rate: float) -> str:
-    """The tables, to be pasted under "On a GPU"."""
     growth = [row for row in rows if row.case.group == "growth"]
     gathers = [row for row in rows if row.case.family == "gather" and row not in growth]
     scatters = [row for row in rows if row.case.family == "scatter"]
@@ -103,6 +105,15 @@ def markdown(device: str, versions: dict[str, str], rows: list[Row],
     if tiny:
         parts.append("### Small calls on the GPU\n\n" + tiny_markdown(tiny))
     return "\n".join(parts)
+
+
+def write_markdown(path: Path, tables: str) -> None:
+    """Between the marks where the file has them, as docs/performance.md has; else the whole file."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    whole = f"{before}{BEGIN}\n{tables}\n{END}{after}" if begin and end else tables
+    path.write_text(whole, encoding="utf-8")
 
 
 def make_plot(device: str, rows: list[Row], rate: float) -> str:

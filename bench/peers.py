@@ -144,7 +144,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=None, help="time for each measurement")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--svg", type=Path, metavar="FILE")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="tables for docs/performance.md (with --device cuda)")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="with --device cuda: tables, put between the marks of docs/performance.md if FILE has them")
     parser.add_argument("--list", action="store_true", help="print the cases and what they move, and stop")
     return parser.parse_args()
 
