@@ -115,7 +115,8 @@ def compare(arguments: argparse.Namespace, cases: list[Case | ScatterCase]) -> N
         arguments.svg.write_text(make_plot(device, results.rows, rate))
     if arguments.markdown:
         write_markdown(arguments.markdown,
-                       markdown(device, versions, results.rows, results.tiny, rate))
+                       markdown(device, versions, results.rows, results.tiny, rate,
+                                arguments.svg))
     wrong = [text for text in results.complaints if text.startswith("sheaf")]
     if wrong:
         sys.exit("\n".join(["Sheaf failed:", *wrong]))

@@ -89,12 +89,14 @@ def tiny_markdown(tiny: dict[str, dict[str, Timing]]) -> str:
 
 
 def markdown(device: str, versions: dict[str, str], rows: list[Row],
-             tiny: dict[str, dict[str, Timing]], rate: float) -> str:
+             tiny: dict[str, dict[str, Timing]], rate: float, plot: Path | None) -> str:
     growth = [row for row in rows if row.case.group == "growth"]
     gathers = [row for row in rows if row.case.family == "gather" and row not in growth]
     scatters = [row for row in rows if row.case.family == "scatter"]
     listed = ", ".join(f"{name} {version}" for name, version in versions.items())
     parts = [f"{device}, copy from device to device {rate / 1e12:.2f} TB/s; {listed}.\n"]
+    if plot:
+        parts.append(f"![Gathers on {device}: share of the copy rate]({plot.name})\n")
     if gathers:
         parts.append("### Gathers on the GPU\n\n" + rows_markdown(gathers, rate))
     if growth:
