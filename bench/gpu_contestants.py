@@ -36,13 +36,22 @@ def deferred_errors() -> AbstractContextManager:
     return cuda.deferred_errors()
 
 
+def settle_errors() -> None:
+    """Each deferred call keeps its workspace until its verdict is fetched."""
+    from sheaf import cuda
+
+    cuda.check()
+
+
 @dataclass(frozen=True)
 class Contestant:
-    """`make` gives a call, or None where the library has no such call."""
+    """`make` gives a call, or None where the library has no such call; `settle` runs between two
+    calls and is not timed."""
 
     library: str
     make: Callable[[Case, Tensors], Call | None]
     context: Callable[[], AbstractContextManager] = nullcontext
+    settle: Callable[[], object] | None = None
     host_timed: bool = False
 
 
@@ -115,7 +124,7 @@ def jax_call(case: Case, tensors: Tensors) -> Call:
 
 GATHERERS = {
     "sheaf clamp": Contestant("sheaf", sheaf_call("clamp")),
-    "sheaf fail": Contestant("sheaf", sheaf_call("fail"), context=deferred_errors),
+    "sheaf fail": Contestant("sheaf", sheaf_call("fail"), deferred_errors, settle_errors),
     "torch": Contestant("torch", torch_call),
     "cupy": Contestant("cupy", cupy_call),
     "jax": Contestant("jax", jax_call, host_timed=True),
@@ -131,6 +140,7 @@ def why_no_sheaf() -> str | None:
         sheaf.gather(x, i, out_of_range="clamp")
         with deferred_errors():
             sheaf.gather(x, i)
+            settle_errors()
     except Exception as error:  # whatever it is, the peers can still be measured
         return first_line(error)
     return None

@@ -9,7 +9,7 @@ import torch
 
 from cases import Case, size
 from gpu_contestants import GATHERERS, Call, Contestant, release
-from gpu_measure import DEVICE, SMALL, cache_flush, time_events
+from gpu_measure import DEVICE, SMALL, before_rounds, time_events
 from measure import Timing, time_call
 from report import first_line
 
@@ -73,7 +73,7 @@ def as_tensor(result: object) -> torch.Tensor:
 def measure(contestant: Contestant, call: Call, seconds: float, small: bool) -> Timing:
     if contestant.host_timed:
         return time_call(call, seconds)
-    return time_events(call, seconds, cache_flush() if small else None)
+    return time_events(call, seconds, before_rounds(contestant.settle, small))
 
 
 def run_gather(case: Case, table: Table, names: list[str], seconds: float,

@@ -12,6 +12,7 @@ from measure import Timing, summary
 
 DEVICE = "cuda"
 SMALL = 512 << 20  # bytes: a call that moves less finds part of them in the cache, unless flushed
+BUSY_CYCLES = 200_000  # 0.1 ms
 LEAST = ((0.02, 20), (0.5, 5))  # rounds of a call that takes up to so many seconds; else 2
 
 
@@ -33,6 +34,21 @@ def cache_flush() -> Callable[[], object]:
     other = torch.ones(SMALL // 4, device=DEVICE)
     total = torch.zeros((), device=DEVICE)
     return lambda: torch.sum(other, dim=0, out=total)
+
+
+def before_rounds(settle: Callable[[], object] | None, small: bool) -> Callable[[], object] | None:
+    """What runs ahead of every round. `settle` waits for the GPU, which then is kept busy for as
+    long as the host needs to launch the next call: else that would be in its time."""
+    flush = cache_flush() if small else None
+
+    def before() -> None:
+        if settle is not None:
+            settle()
+            torch.cuda._sleep(BUSY_CYCLES)
+        if flush is not None:
+            flush()
+
+    return before if settle is not None or small else None
 
 
 def time_events(call: Callable[[], object], seconds: float,
@@ -63,7 +79,8 @@ def device_copy_rate(seconds: float, size: int = 1 << 30) -> float:
     return 2 * size / time_events(lambda: target.copy_(source), seconds).median
 
 
-def host_seconds(call: Callable[[], object], launches: int = 1000, rounds: int = 5) -> Timing:
+def host_seconds(call: Callable[[], object], settle: Callable[[], object] | None = None,
+                 launches: int = 1000, rounds: int = 5) -> Timing:
     """What a launch costs on the host: many of them, and one wait at the end."""
     call()
     torch.cuda.synchronize()
@@ -74,6 +91,8 @@ def host_seconds(call: Callable[[], object], launches: int = 1000, rounds: int =
             call()
         torch.cuda.synchronize()
         taken.append((time.perf_counter() - start) / launches)
+        if settle is not None:
+            settle()
     return summary(taken)
 
 

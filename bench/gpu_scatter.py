@@ -16,8 +16,9 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from gpu_contestants import Call, Contestant, deferred_errors, index_spec, release
-from gpu_measure import DEVICE, time_events
+from gpu_contestants import (Call, Contestant, deferred_errors, index_spec, release,
+                             settle_errors)
+from gpu_measure import DEVICE, before_rounds, time_events
 from measure import Timing
 from report import first_line
 from scatter_cases import ScatterCase
@@ -60,7 +61,7 @@ def deterministic() -> Iterator[None]:
 
 SCATTERERS = {
     "sheaf clamp": Contestant("sheaf", sheaf_call("clamp")),
-    "sheaf fail": Contestant("sheaf", sheaf_call("fail"), context=deferred_errors),
+    "sheaf fail": Contestant("sheaf", sheaf_call("fail"), deferred_errors, settle_errors),
     "sheaf relaxed": Contestant("sheaf", sheaf_call("clamp", relaxed=True)),
     "torch": Contestant("torch", torch_call),
     "torch deterministic": Contestant("torch", torch_call, context=deterministic),
@@ -105,7 +106,8 @@ def run_scatter(case: ScatterCase, names: list[str], seconds: float,
                 if not torch.equal(x, want):
                     complain(f"{name} gives a wrong result on: {case.name}")
                     continue
-                timings[name] = time_events(call, seconds)
+                before = before_rounds(contestant.settle, small=False)
+                timings[name] = time_events(call, seconds, before)
         except Exception as error:  # one that cannot do it does not stop the rest
             complain(f"{name} fails on {case.name}: {first_line(error)}")
         finally:
