@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import torch
 
 from cases import Case
+from gpu_measure import DEVICE
 from report import first_line
 
 # JAX would otherwise take most of the memory for itself at its first call.
@@ -131,17 +132,16 @@ GATHERERS = {
 }
 
 
-def why_no_sheaf() -> str | None:
-    """None if Sheaf works on this GPU; else the reason in one line."""
+def why_not(library: str) -> str | None:
+    """None if the library works on this GPU; else the reason in one line."""
+    case = Case("trial", "trial", "take", (4, 4), (2,))
+    x, i = torch.zeros(4, 4, device=DEVICE), torch.zeros(2, dtype=torch.int64, device=DEVICE)
     try:
-        import sheaf
-
-        x, i = torch.zeros(2, 4, device="cuda"), torch.zeros(2, dtype=torch.int64, device="cuda")
-        sheaf.gather(x, i, out_of_range="clamp")
-        with deferred_errors():
-            sheaf.gather(x, i)
-            settle_errors()
-    except Exception as error:  # whatever it is, the peers can still be measured
+        for contestant in GATHERERS.values():
+            if contestant.library == library:
+                with contestant.context():
+                    contestant.make(case, (x, i, torch.zeros(2, 4, device=DEVICE)))()
+    except Exception as error:  # whatever it is, the others can still be measured
         return first_line(error)
     return None
 

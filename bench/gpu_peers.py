@@ -14,7 +14,7 @@ import torch
 from cases import Case, size
 from contestants import installed
 from gpu_cases import TINY
-from gpu_contestants import GATHERERS, MODULES, why_no_sheaf
+from gpu_contestants import GATHERERS, MODULES, why_not
 from gpu_gather import Table, run_gather
 from gpu_marks import Row, all_marks, marks_text
 from gpu_measure import device_copy_rate
@@ -55,10 +55,11 @@ def at_hand() -> dict[str, str]:
     for name in MODULES:
         if name not in versions:
             print(f"left out: {name} is not installed")
-    reason = why_no_sheaf() if "sheaf" in versions else None
-    if reason:
-        print(f"left out: sheaf does not run on this GPU: {reason}")
-        del versions["sheaf"]
+    reasons = {name: why_not(name) for name in versions}
+    for name, reason in reasons.items():
+        if reason is not None:
+            print(f"left out: {name} does not run on this GPU: {reason}")
+            del versions[name]
     return versions
 
 
