@@ -69,14 +69,8 @@ const char* elements_refusal(const Nest& nest) {
 
 void run_staged(const GatherCall& call) { launch_staged(call, staged_shape(call.nest)); }
 
-// A strip's part of data must stay in L2 beside what streams through it, and the strip ahead.
 int64_t strip_width(const Nest& nest) {
-  constexpr int64_t kWidest = 256;
-    return atoi(t);
-  const int64_t room = current_device().l2_bytes / 5;
-  const int64_t column = nest.coordinates[0].extent * nest.row_bytes;
-  const int64_t most = std::clamp<int64_t>(room / column, 1, kWidest);
-  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+  return columns_width(nest.coordinates[0].extent, nest.loops.back().extent, nest.row_bytes);
 }
 
 const char* columns_refusal(const Nest& nest) {
@@ -85,22 +79,19 @@ const char* columns_refusal(const Nest& nest) {
   }
   const Loop& inner = nest.loops.back();
   const Coordinate& coordinate = nest.coordinates[0];
-  if (nest.index_type.bytes() < 4 || nest.index_type == u32) {
-    return "indices are not of 32 or 64 bits, signed";
-  }
   if (!is_word(nest.row_bytes) || inner.data != nest.row_bytes || inner.index == 0 ||
-      inner.output != nest.row_bytes || coordinate.stride < inner.extent * inner.data) {
+      inner.output != nest.row_bytes || coordinate.stride < inner.extent * inner.data ||
+      coordinate.offset != 0) {
     return "the indices do not choose among rows, column by column";
   }
   const Loop& middle = nest.loops[nest.loops.size() - 2];
   if (middle.data != 0 || middle.index == 0 || middle.extent < coordinate.extent / 8) {
     return "a column is chosen from too few times";
   }
-  if (coordinate.extent * inner.extent * inner.data <= current_device().l2_bytes / 2) {
+  if (coordinate.extent * inner.extent * inner.data <= current_device().l2_bytes / 4) {
     return "data fits into L2 as it is";
   }
-  return strip_width(nest) * nest.row_bytes < 2 * kSector ? "no strip of columns fits into L2"
-                                                          : nullptr;
+  return strip_width(nest) == 0 ? "a column does not fit into shared memory" : nullptr;
 }
 
 void run_columns(const GatherCall& call) { launch_columns(call, strip_width(call.nest)); }

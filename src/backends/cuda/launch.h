@@ -56,7 +56,9 @@ struct StagedShape {
 bool fits_staged(const StagedShape& shape);
 void launch_staged(const GatherCall& call, const StagedShape& shape);
 
-// columns.cu: strips of `width` columns of the innermost loop, each with its part of data in L2.
+// columns.cu: `width` columns of the innermost loop at a time, with their part of data in shared
+// memory. columns_width() is 0 where not one column fits.
+int64_t columns_width(int64_t entries, int64_t columns, int64_t entry_bytes);
 void launch_columns(const GatherCall& call, int64_t width);
 
 }  // namespace sheaf::cuda

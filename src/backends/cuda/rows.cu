@@ -65,6 +65,63 @@ __global__ void __launch_bounds__(kBlockThreads)
   move_tile<kBytes, kIndices>(args, blockIdx.x, stop);
 }
 
+// Rows of this many words and more have their places computed once for all of them.
+constexpr uint64_t kWideRow = 8;
+
+// A row that has words in a tile.
+struct RowPlace {
+  int64_t data;  // kNowhere: filled
+  int64_t output;
+};
+
+template <int kBytes>
+__global__ void __launch_bounds__(kBlockThreads)
+    wide_rows_kernel(const __grid_constant__ GatherArgs<AnyNest> args) {
+  constexpr int kCount = kWordsInFlight<kBytes>;
+  __shared__ RowPlace places[kTileWords<kBytes> / kWideRow + 2];
+  const bool stop = refused(args.verdict);
+  const Tile<kBytes, AnyNest> tile(args, blockIdx.x);
+  const uint32_t rows = tile.word(tile.live - 1).down + 1;
+  for (uint32_t row = threadIdx.x; row < rows; row += kBlockThreads) {
+    const Place place = locate(args.nest, tile.first_row + row);
+    const int64_t tuple[1] = {place.index};
+    int64_t at[1] = {place.data};
+    resolve_tuples<Indices::kAnyType>(args.nest, args.indices, tuple, at);
+    places[row] = {at[0], place.output};
+  }
+  __syncthreads();
+  Word<kBytes> words[kCount];
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const uint32_t mine = threadIdx.x + i * kBlockThreads;
+    const auto word = tile.word(mine);
+    if (mine < tile.live && places[word.down].data != kNowhere) {
+      words[i] = load<Word<kBytes>>(args.data + places[word.down].data + word.column);
+    }
+  }
+  if (stop) {
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const uint32_t mine = threadIdx.x + i * kBlockThreads;
+    if (mine < tile.live) {
+      const auto word = tile.word(mine);
+      if (places[word.down].data == kNowhere) {
+        words[i] = fill_word<kBytes>(args.nest, word.column);
+      }
+      store_streaming(args.output + places[word.down].output + word.column, words[i]);
+    }
+  }
+}
+
+template <int kBytes>
+void launch_wide(const GatherCall& call) {
+  const GatherArgs<AnyNest> args(call, kBytes);
+  const int64_t blocks = (args.words - 1) / kTileWords<kBytes> + 1;
+  wide_rows_kernel<kBytes><<<static_cast<unsigned>(blocks), kBlockThreads, 0, call.stream>>>(args);
+}
+
 template <int kBytes, Indices kIndices, class DeviceNest>
 void launch(const GatherCall& call, const SmallCheck& check) {
   const GatherArgs<DeviceNest> args(call, kBytes);
@@ -91,6 +148,10 @@ void launch_shape(const GatherCall& call, const SmallCheck& check) {
 
 void launch(const GatherCall& call, const SmallCheck& check) {
   with_word_bytes(word_bytes(call), [&](auto bytes) {
+    const bool wide = call.nest.row_bytes / bytes() >= static_cast<int64_t>(kWideRow);
+    if (wide && check.count == 0) {
+      return launch_wide<bytes()>(call);
+    }
     if constexpr (bytes() >= 4) {
       switch (indices_of(call.nest.index_type.kind())) {
         case Indices::kInt32: return launch_shape<bytes(), Indices::kInt32>(call, check);

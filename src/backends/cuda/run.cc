@@ -144,7 +144,8 @@ std::vector<KernelReport> kernels_for(const Plan& plan) {
   std::vector<KernelReport> reports;
   if (plan.is_scatter()) {
     const bool atomics = joins_by_atomics(plan);
-    return {{"cuda.atomics", atomics ? "" : "not relaxed, or no atomics for this type"},
+    return {{"cuda.atomics",
+             atomics ? "" : "not relaxed, or atomics would be slower, or do not know the type"},
             {"cuda.sorted", atomics ? "no room for sorting: the plan is relaxed" : ""}};
   }
   for (const GatherKernel& kernel : gather_kernels()) {

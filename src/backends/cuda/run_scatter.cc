@@ -73,8 +73,13 @@ void finish_mean(const Plan& plan, const MeanSteps& mean, const ScatterCall& cal
 
 }  // namespace
 
+// A request a few elements: where a tuple has many, sorting is faster, and keeps the order besides.
 bool joins_by_atomics(const Plan& plan) {
-  return plan.request().relaxed && atomics_know(plan.data().dtype, plan.nest().reduction);
+  constexpr int64_t kMostRequests = 8;
+  const Nest& nest = plan.nest();
+  const int64_t request_bytes = nest.element_type == f32 ? 16 : nest.element_bytes;
+  return plan.request().relaxed && atomics_know(nest.element_type, nest.reduction) &&
+         nest.row_bytes <= kMostRequests * request_bytes;
 }
 
 void run(const Plan& plan, const void* data, const void* indices, const void* updates, void* output,

@@ -9,15 +9,17 @@
 #include <bit>
 
 #include "backends/cuda/device.h"
-#include "backends/cuda/move_rows.cuh"
+#include "backends/cuda/staged.cuh"
 
 namespace sheaf::cuda {
 namespace {
 
-constexpr uint32_t kFilled = UINT32_MAX;
 constexpr int64_t kMostShared = 16384;    // indices kept in shared memory
 constexpr int64_t kTileBytes = 16 << 10;  // short rows are staged together up to this
-constexpr int kStepsInFlight = 4;
+constexpr int kStepsInFlight = 2;         // and as many asked for
+constexpr uint16_t kFilledShort = UINT16_MAX;
+
+using StagedArgs = GatherArgs<AnyNest>;
 
 // Rows of one tile, one after the other in shared memory.
 struct Staging {
@@ -25,9 +27,10 @@ struct Staging {
   int64_t row_bytes;  // of data
   uint32_t pitch;     // of a row in shared memory
   uint32_t tile_rows;
+  uint32_t tiles;         // in shared memory: one is chosen from, the others are under way
   uint32_t index_bytes;   // in shared memory, before the tiles
   uint32_t inner;         // outputs of a row
-  int copy_bytes;         // 16, 8, 4: what a row is read by; less: element by element
+  int copy_bytes;         // 16, 8, 4 or 1: what a row is read by
   Divisor copies_of_row;  // row_bytes / copy_bytes
   Divisor steps_of_row;   // inner / outputs of a step
 };
@@ -36,8 +39,6 @@ struct Staging {
 struct RowPlace {
   int64_t index, output;
 };
-
-using StagedArgs = GatherArgs<AnyNest>;
 
 template <int kBytes>
 __device__ void copy_tile(const StagedArgs& args, const Staging& s, int64_t first, uint32_t rows,
@@ -82,70 +83,7 @@ __device__ void start_tile(const StagedArgs& args, const Staging& s, int64_t til
   __pipeline_commit();
 }
 
-// entry_of() in 32 bits: rows that fit here have fewer entries.
-__device__ uint32_t staged_entry(const AnyNest& nest, int64_t raw) {
-  const auto extent = static_cast<uint32_t>(nest.coordinates[0].extent);
-  const auto low = static_cast<int32_t>(raw);
-  const bool from_end =
-      low < 0 && nest.negative == Negative::kFromEnd && nest.index_kind != Kind::kUInt64;
-  const uint32_t at = static_cast<uint32_t>(low) + (from_end ? extent : 0);
-  if (raw == low && at < extent) {
-    return at;
-  }
-  const int64_t entry = entry_of(nest, raw, extent);
-  return entry == kOutside ? kFilled : static_cast<uint32_t>(entry);
-}
-
-// kTogether outputs side by side: their indices are read, and they are written, by one instruction
-// each.
-template <Indices kIndices, int kTogether>
-__device__ void load_entries(const StagedArgs& args, int64_t element,
-                             uint32_t (&entries)[kTogether]) {
-  if constexpr (kIndices == Indices::kBits64 && kTogether == 2) {
-    const auto pair = load_once<longlong2>(args.indices + element * 8);
-    entries[0] = staged_entry(args.nest, pair.x);
-    entries[1] = staged_entry(args.nest, pair.y);
-  } else if constexpr (kIndices == Indices::kInt32 && kTogether == 4) {
-    const auto four = load_once<int4>(args.indices + element * 4);
-    entries[0] = staged_entry(args.nest, four.x);
-    entries[1] = staged_entry(args.nest, four.y);
-    entries[2] = staged_entry(args.nest, four.z);
-    entries[3] = staged_entry(args.nest, four.w);
-  } else if constexpr (kIndices == Indices::kInt32 && kTogether == 2) {
-    const auto pair = load_once<int2>(args.indices + element * 4);
-    entries[0] = staged_entry(args.nest, pair.x);
-    entries[1] = staged_entry(args.nest, pair.y);
-  } else {
-#pragma unroll
-    for (int i = 0; i < kTogether; ++i) {
-      entries[i] = staged_entry(
-          args.nest, load_raw<kIndices>(args.nest.index_kind, args.indices, element + i));
-    }
-  }
-}
-
-template <int kBytes, int kTogether>
-struct alignas(kBytes* kTogether) Outputs {
-  Word<kBytes> values[kTogether];
-};
-
-template <int kBytes, int kTogether>
-__device__ void write_outputs(const StagedArgs& args, const std::byte* row,
-                              const uint32_t (&entries)[kTogether], std::byte* to) {
-  union {
-    Outputs<kBytes, kTogether> outputs;
-    Word<kBytes * kTogether> word;
-  } chosen;
-#pragma unroll
-  for (int i = 0; i < kTogether; ++i) {
-    chosen.outputs.values[i] =
-        entries[i] != kFilled ? *reinterpret_cast<const Word<kBytes>*>(row + entries[i] * kBytes)
-                              : fill_word<kBytes>(args.nest, 0);
-  }
-  store_streaming(to, chosen.word);
-}
-
-// Where the outputs of step `number` of a tile are, and what they are chosen from.
+// Which outputs step `number` of a tile makes.
 struct Step {
   uint32_t row, column;  // of the tile; of the row
 };
@@ -156,70 +94,115 @@ __device__ Step step_of(const Staging& s, uint32_t number) {
   return {row, (number - row * s.steps_of_row.divisor) * kTogether};
 }
 
-// The indices of a row's outputs: in shared memory if all rows have the same.
-template <int kBytes, int kTogether, Indices kIndices, bool kShared>
-__device__ void choose_tile(const StagedArgs& args, const Staging& s, int64_t tile,
-                            const uint32_t* lookup, const std::byte* memory) {
-  const auto* const places = reinterpret_cast<const RowPlace*>(memory);
-  memory += s.tile_rows * sizeof(RowPlace);
-  const uint32_t steps = rows_of_tile(s, tile) * s.steps_of_row.divisor;
-  for (uint32_t begin = threadIdx.x; begin < steps; begin += kStepsInFlight * blockDim.x) {
-    uint32_t entries[kStepsInFlight][kTogether];
+// A tile in shared memory, and a thread's way through its outputs: kStepsInFlight steps a round.
+template <int kBytes, int kTogether, Indices kIndices>
+struct Chooser {
+  const StagedArgs& args;
+  const Staging& s;
+  const RowPlace* places;
+  const std::byte* rows;
+  uint32_t steps;
+
+  using Round = RawIndices<kIndices, kTogether>[kStepsInFlight];
+
+  __device__ Chooser(const StagedArgs& a, const Staging& staging, int64_t tile,
+                     const std::byte* memory)
+      : args(a),
+        s(staging),
+        places(reinterpret_cast<const RowPlace*>(memory)),
+        rows(memory + staging.tile_rows * sizeof(RowPlace)),
+        steps(rows_of_tile(staging, tile) * staging.steps_of_row.divisor) {}
+
+  // Asks for the indices of a round.
+  __device__ void load_round(uint32_t begin, Round& round) const {
 #pragma unroll
     for (int i = 0; i < kStepsInFlight; ++i) {
       const uint32_t number = begin + i * blockDim.x;
       if (number < steps) {
         const Step step = step_of<kTogether>(s, number);
-        if constexpr (kShared) {
-          *reinterpret_cast<Outputs<4, kTogether>*>(entries[i]) =
-              *reinterpret_cast<const Outputs<4, kTogether>*>(lookup + step.column);
-        } else {
-          load_entries<kIndices, kTogether>(args, places[step.row].index + step.column, entries[i]);
-        }
+        round[i].template load<Sectors::kOwn>(args.nest.index_kind, args.indices,
+                                              places[step.row].index + step.column);
       }
     }
+  }
+
+  template <class Entries>
+  __device__ void write_round(uint32_t begin, Entries entries_of) const {
 #pragma unroll
     for (int i = 0; i < kStepsInFlight; ++i) {
       const uint32_t number = begin + i * blockDim.x;
       if (number < steps) {
         const Step step = step_of<kTogether>(s, number);
-        write_outputs<kBytes, kTogether>(
-            args, memory + step.row * s.pitch, entries[i],
+        uint32_t entries[kTogether];
+        entries_of(i, step, entries);
+        write_outputs<kBytes, kTogether, Sectors::kOwn>(
+            args.nest, rows + step.row * s.pitch, kBytes, 0, entries,
             args.output + places[step.row].output + step.column * kBytes);
       }
     }
   }
+};
+
+template <int kTogether>
+__device__ void shared_entries(const uint16_t* lookup, uint32_t column,
+                               uint32_t (&entries)[kTogether]) {
+  const auto shorts = *reinterpret_cast<const Together<uint16_t, kTogether>*>(lookup + column);
+#pragma unroll
+  for (int i = 0; i < kTogether; ++i) {
+    entries[i] = shorts.values[i] == kFilledShort ? kFilled : shorts.values[i];
+  }
 }
 
 // args.nest has the loops outside the innermost: its points are rows. Every turn asks for a tile
-// and chooses from the one that was asked for the turn before.
+// and chooses from the one that was asked for before. kShared: all rows have the same indices,
+// which are kept as entries.
 template <int kBytes, int kTogether, Indices kIndices, bool kShared>
 __global__ void __launch_bounds__(1024, 1)
     staged_kernel(const __grid_constant__ StagedArgs args, const __grid_constant__ Staging s) {
   extern __shared__ uint4 shared[];
-  auto* const lookup = reinterpret_cast<uint32_t*>(shared);
+  auto* const lookup = reinterpret_cast<uint16_t*>(shared);
   std::byte* const tiles = reinterpret_cast<std::byte*>(shared) + s.index_bytes;
   const uint32_t tile_bytes = s.tile_rows * (s.pitch + sizeof(RowPlace));
+  const uint32_t stride = kStepsInFlight * blockDim.x;
   if (refused(args.verdict)) {
     return;
   }
+  int64_t tile = blockIdx.x;
+  start_tile(args, s, tile, tiles);
   if constexpr (kShared) {
+#pragma unroll 4
     for (uint32_t i = threadIdx.x; i < s.inner; i += blockDim.x) {
-      lookup[i] = staged_entry(args.nest, load_raw<kIndices>(args.nest.index_kind, args.indices,
-                                                             args.nest.coordinates[0].offset + i));
+      lookup[i] = static_cast<uint16_t>(
+          staged_entry(args.nest, load_raw<kIndices>(args.nest.index_kind, args.indices, i)));
     }
   }
-  uint32_t turn = 0;
-  for (int64_t tile = blockIdx.x; (tile - gridDim.x) * s.tile_rows < s.rows; tile += gridDim.x) {
-    start_tile(args, s, tile, tiles + turn * tile_bytes);
-    turn ^= 1;
-    if (tile != blockIdx.x) {
-      __pipeline_wait_prior(1);
-      __syncthreads();
-      choose_tile<kBytes, kTogether, kIndices, kShared>(args, s, tile - gridDim.x, lookup,
-                                                        tiles + turn * tile_bytes);
-      __syncthreads();
+  __syncthreads();
+  for (uint32_t turn = 0; tile * s.tile_rows < s.rows; tile += gridDim.x, turn ^= 1) {
+    const Chooser<kBytes, kTogether, kIndices> chooser(args, s, tile, tiles + turn * tile_bytes);
+    typename Chooser<kBytes, kTogether, kIndices>::Round now;
+    if constexpr (!kShared) {
+      chooser.load_round(threadIdx.x, now);
     }
+    start_tile(args, s, tile + gridDim.x, tiles + (turn ^ 1) * tile_bytes);
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    for (uint32_t begin = threadIdx.x; begin < chooser.steps; begin += stride) {
+      if constexpr (kShared) {
+        chooser.write_round(begin, [&](int, const Step& step, auto& entries) {
+          shared_entries<kTogether>(lookup, step.column, entries);
+        });
+      } else {
+        typename Chooser<kBytes, kTogether, kIndices>::Round next;
+        chooser.load_round(begin + stride, next);
+        chooser.write_round(
+            begin, [&](int i, const Step&, auto& entries) { now[i].resolve(args.nest, entries); });
+#pragma unroll
+        for (int i = 0; i < kStepsInFlight; ++i) {
+          now[i] = next[i];
+        }
+      }
+    }
+    __syncthreads();
   }
 }
 
@@ -239,7 +222,7 @@ Room room_for(const StagedShape& shape, int64_t rows) {
   s.pitch = static_cast<uint32_t>((s.row_bytes + 15) / 16 * 16);
   s.inner = static_cast<uint32_t>(shape.inner_extent);
   s.index_bytes =
-      shape.shared_indices ? static_cast<uint32_t>((shape.inner_extent * 4 + 15) / 16 * 16) : 0;
+      shape.shared_indices ? static_cast<uint32_t>((shape.inner_extent * 2 + 15) / 16 * 16) : 0;
   s.tile_rows = static_cast<uint32_t>(std::clamp<int64_t>(kTileBytes / s.pitch, 1, rows));
   const int64_t tile_bytes = s.tile_rows * (int64_t{s.pitch} + int64_t{sizeof(RowPlace)});
   room.shared_bytes = s.index_bytes + 2 * tile_bytes;
@@ -262,35 +245,33 @@ void launch(const StagedArgs& args, Room& room, Stream stream) {
            static_cast<size_t>(room.shared_bytes), stream>>>(args, room.staging);
 }
 
-// The widest access that every address of a row allows, at most `most`.
-int alignment(const StagedArgs& args, int most, bool of_data) {
-  uint64_t bits = reinterpret_cast<uintptr_t>(of_data ? args.data : args.output) | 16;
-  for (int l = 0; l < args.nest.loop_count(); ++l) {
-    bits |= static_cast<uint64_t>(of_data ? args.nest.loops[l].data : args.nest.loops[l].output);
-  }
-  return std::min(most, 1 << std::countr_zero(bits));
-}
+enum class Side { kData, kIndices, kOutput };
 
-// Whether the indices of `together` outputs are one aligned read.
-bool indices_aligned(const StagedArgs& args, int together) {
+// The widest access that all rows of a tensor allow.
+int row_alignment(const StagedArgs& args, Side side, int most) {
   const int64_t width = args.nest.index_kind == Kind::kInt32 ? 4 : 8;
-  auto bits = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(args.indices)) |
-              static_cast<uint64_t>(args.nest.coordinates[0].offset * width);
+  const void* memory = side == Side::kData      ? static_cast<const void*>(args.data)
+                       : side == Side::kIndices ? args.indices
+                                                : args.output;
+  int aligned = common_alignment(memory, {}, most);
   for (int l = 0; l < args.nest.loop_count(); ++l) {
-    bits |= static_cast<uint64_t>(args.nest.loops[l].index * width);
+    const DeviceLoop& loop = args.nest.loops[l];
+    const int64_t step = side == Side::kData      ? loop.data
+                         : side == Side::kIndices ? loop.index * width
+                                                  : loop.output;
+    aligned = common_alignment(nullptr, {step}, aligned);
   }
-  return together == 1 || bits % static_cast<uint64_t>(together * width) == 0;
+  return aligned;
 }
 
 template <int kBytes, Indices kIndices, bool kShared>
 void launch_width(const StagedArgs& args, Room& room, Stream stream) {
-  constexpr int kByIndex = kShared || kIndices == Indices::kInt32 ? 4
-                           : kIndices == Indices::kBits64         ? 2
-                                                                  : 1;
-  constexpr int kTogether = std::min(kByIndex, 16 / kBytes);
-  const bool together = room.staging.inner % kTogether == 0 &&
-                        alignment(args, kTogether * kBytes, false) == kTogether * kBytes &&
-                        (kShared || indices_aligned(args, kTogether));
+  constexpr int kTogether = kMostTogether < kBytes, kShared ? Indices::kInt32 : kIndices > ;
+  constexpr int kIndexBytes = kTogether * (kIndices == Indices::kInt32 ? 4 : 8);
+  const bool together =
+      room.staging.inner % kTogether == 0 &&
+      row_alignment(args, Side::kOutput, kTogether * kBytes) == kTogether * kBytes &&
+      (kShared || row_alignment(args, Side::kIndices, kIndexBytes) == kIndexBytes);
   if (together) {
     launch<kBytes, kTogether, kIndices, kShared>(args, room, stream);
   } else {  // one kernel for all that is odd
@@ -301,8 +282,10 @@ void launch_width(const StagedArgs& args, Room& room, Stream stream) {
 }  // namespace
 
 bool fits_staged(const StagedShape& shape) {
-  if (shape.inner_extent >= (int64_t{1} << 24) || shape.entries >= (int64_t{1} << 24) ||
-      (shape.shared_indices && shape.inner_extent > kMostShared)) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  if (shape.inner_extent >= kMost || shape.entries >= kMost ||
+      (shape.shared_indices &&
+       (shape.inner_extent > kMostShared || shape.entries > kFilledShort))) {
     return false;
   }
   return room_for(shape, 1).shared_bytes <= current_device().shared_bytes;
@@ -315,8 +298,7 @@ void launch_staged(const GatherCall& call, const StagedShape& shape) {
                         shape.entry_bytes);
   Room room = room_for(shape, args.nest.points);
   Staging& s = room.staging;
-  const auto row_bits = static_cast<uint64_t>(s.row_bytes);
-  s.copy_bytes = std::min(alignment(args, 16, true), 1 << std::countr_zero(row_bits | 16));
+  s.copy_bytes = row_alignment(args, Side::kData, common_alignment(nullptr, {s.row_bytes}, 16));
   s.copy_bytes = s.copy_bytes == 2 ? 1 : s.copy_bytes;
   s.copies_of_row = Divisor(static_cast<uint32_t>(s.row_bytes / s.copy_bytes));
   with_word_bytes(shape.entry_bytes, [&](auto bytes) {
