@@ -20,7 +20,7 @@ bool same(const Request& known, const Request& r, const Tensors& tensors) {
          known.data == tensors.data && known.indices == tensors.indices &&
          (!is_scatter(r.op) ||
           (known.updates == tensors.updates && known.reduction == r.reduction &&
-           known.include_self == r.include_self)) &&
+           known.include_self == r.include_self && known.relaxed == r.relaxed)) &&
          known.output_given == (tensors.output != nullptr) &&
          (!known.output_given || known.output == *tensors.output);
 }

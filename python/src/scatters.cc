@@ -31,27 +31,30 @@ nb::object run_scatter(Op op, const Passed& passed, const RunKeywords& keywords)
 }
 
 nb::object scatter(nb::handle data, nb::handle indices, nb::handle updates, int64_t axis,
-                   int64_t batch_dims, std::string_view reduction, bool include_self,
+                   int64_t batch_dims, std::string_view reduction, bool include_self, bool relaxed,
                    std::string_view out_of_range, std::string_view negative, int threads,
                    nb::handle out) {
   return run_scatter(
       Op::kScatter, {data, indices, out, updates},
-      {{axis, batch_dims, reduction, include_self, out_of_range, negative}, threads});
+      {{axis, batch_dims, reduction, include_self, relaxed, out_of_range, negative}, threads});
 }
 
 nb::object scatter_elements(nb::handle data, nb::handle indices, nb::handle updates, int64_t axis,
-                            std::string_view reduction, bool include_self,
+                            std::string_view reduction, bool include_self, bool relaxed,
                             std::string_view out_of_range, std::string_view negative, int threads,
                             nb::handle out) {
-  return run_scatter(Op::kScatterElements, {data, indices, out, updates},
-                     {{axis, 0, reduction, include_self, out_of_range, negative}, threads});
+  return run_scatter(
+      Op::kScatterElements, {data, indices, out, updates},
+      {{axis, 0, reduction, include_self, relaxed, out_of_range, negative}, threads});
 }
 
 nb::object scatter_nd(nb::handle data, nb::handle indices, nb::handle updates, int64_t batch_dims,
-                      std::string_view reduction, bool include_self, std::string_view out_of_range,
-                      std::string_view negative, int threads, nb::handle out) {
-  return run_scatter(Op::kScatterNd, {data, indices, out, updates},
-                     {{0, batch_dims, reduction, include_self, out_of_range, negative}, threads});
+                      std::string_view reduction, bool include_self, bool relaxed,
+                      std::string_view out_of_range, std::string_view negative, int threads,
+                      nb::handle out) {
+  return run_scatter(
+      Op::kScatterNd, {data, indices, out, updates},
+      {{0, batch_dims, reduction, include_self, relaxed, out_of_range, negative}, threads});
 }
 
 // NumPy converts what is assigned to an array of its own.
@@ -108,16 +111,16 @@ void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::h
 void bind_scatters(nb::module_& module) {
   module.def("scatter", scatter, "data"_a, "indices"_a, "updates"_a, "axis"_a = 0, nb::kw_only(),
              "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
-             "out_of_range"_a = "fail", "negative"_a = "from_end", "threads"_a = 0,
-             "out"_a = nb::none(), nb::sig(kScatterSignature), kScatterDoc);
+             "relaxed"_a = false, "out_of_range"_a = "fail", "negative"_a = "from_end",
+             "threads"_a = 0, "out"_a = nb::none(), nb::sig(kScatterSignature), kScatterDoc);
   module.def("scatter_elements", scatter_elements, "data"_a, "indices"_a, "updates"_a, "axis"_a = 0,
-             nb::kw_only(), "reduction"_a = "none", "include_self"_a = true,
+             nb::kw_only(), "reduction"_a = "none", "include_self"_a = true, "relaxed"_a = false,
              "out_of_range"_a = "fail", "negative"_a = "from_end", "threads"_a = 0,
              "out"_a = nb::none(), nb::sig(kScatterElementsSignature), kScatterElementsDoc);
   module.def("scatter_nd", scatter_nd, "data"_a, "indices"_a, "updates"_a, nb::kw_only(),
              "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
-             "out_of_range"_a = "fail", "negative"_a = "from_end", "threads"_a = 0,
-             "out"_a = nb::none(), nb::sig(kScatterNdSignature), kScatterNdDoc);
+             "relaxed"_a = false, "out_of_range"_a = "fail", "negative"_a = "from_end",
+             "threads"_a = 0, "out"_a = nb::none(), nb::sig(kScatterNdSignature), kScatterNdDoc);
   module.def("put_along_axis", put_along_axis, "arr"_a, "indices"_a, "values"_a, "axis"_a.none(),
              nb::kw_only(), "threads"_a = 0, nb::sig(kPutAlongAxisSignature), kPutAlongAxisDoc);
 }
