@@ -204,3 +204,20 @@ def kernels(plan: Plan) -> list[tuple[str, str]]:
 
 def backends() -> list[str]:
     """The backends of this build, fastest first."""
+
+def cuda_available() -> bool:
+    """Whether this build can run on the current device."""
+
+def cuda_description() -> str:
+    """The current device, or why there is none."""
+
+def cuda_defer(change: int) -> None:
+    """
+    Runs do not wait for verdicts while the sum of all changes is positive.
+    """
+
+def cuda_check() -> None:
+    """Waits for all verdicts that were put off."""
+
+def cuda_forget() -> None:
+    """Lets go of the verdicts of captured graphs."""

@@ -78,6 +78,16 @@ Dims common_sizes(const Arrays& arrays, int64_t axis) {
   return sizes;
 }
 
+// The elements of a flat copy to where they came from.
+void copy_back(const View& whole, const View& flat) {
+  if (whole.on_gpu()) {
+    assign(whole, flat.object);
+    return;
+  }
+  const TensorSpec& spec = whole.tensor.spec;
+  copy_into(whole, {flat.tensor.data, TensorSpec(spec.dtype, spec.sizes)});
+}
+
 void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::handle axis,
                     int threads) {
   Call call;
@@ -91,7 +101,7 @@ void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::h
   const nb::object assigned = assignable(whole, values);
   Arrays arrays = view_arrays(call.request.name, {arr, indices, arr, assigned});
   if (axis.is_none()) {
-    arrays.data = flattened(arrays.data);
+    arrays.data = flattened(arrays.data, arrays.lane);
     arrays.out = arrays.data;
   }
   const Dims sizes = common_sizes(arrays, call.request.axis);
@@ -101,8 +111,7 @@ void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::h
   stretch(arrays.updates, sizes);
   execute(call, arrays);
   if (axis.is_none() && arrays.data.tensor.data != whole.tensor.data) {  // it was a copy
-    copy_into(whole, {arrays.data.tensor.data,
-                      TensorSpec(whole.tensor.spec.dtype, whole.tensor.spec.sizes)});
+    copy_back(whole, arrays.data);
   }
 }
 
