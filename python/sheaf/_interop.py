@@ -12,17 +12,22 @@ def _belongs_to(array: Any, *packages: str) -> bool:
     return any(base.__module__.partition(".")[0] in packages for base in type(array).__mro__)
 
 
-def describe_type(cls: type) -> "tuple[str, bool, Any]":
-    """What the compiled part keeps of a type of arrays: the library that gives memory and streams,
-    if it is one that can; whether arrays must not be written to although their DLPack export says
-    nothing; and the capsule with DLPack's C functions, or None.
+_LASTING = ("builtins", "cupy", "jax", "jaxlib", "numpy", "torch")  # their types never go away
+
+
+def describe_type(cls: type) -> "tuple[str, bool, Any, bool]":
+    """What the compiled part wants to know of a type of arrays: the library that gives memory and
+    streams, if it is one that can; whether arrays must not be written to although their DLPack
+    export says nothing; the capsule with DLPack's C functions, or None; whether it may remember
+    all this.
 
     A subclass does not inherit the C functions: its memory may be something else.
     """
     packages = [base.__module__.partition(".")[0] for base in cls.__mro__]
     library = next((name for name in packages if name in ("torch", "cupy")), "")
     immutable = "jax" in packages or "jaxlib" in packages
-    return library, immutable, cls.__dict__.get("__dlpack_c_exchange_api__")
+    functions = cls.__dict__.get("__dlpack_c_exchange_api__")
+    return library, immutable, functions, packages[0] in _LASTING
 
 
 # Numbers by kind: one of a lower line is one of a higher, too.

@@ -73,7 +73,7 @@ void read_tensor(View& view, DLTensor tensor, const Argument& argument) {
 }  // namespace
 
 void view_dlpack(View& view, nb::handle object, const Argument& argument) {
-  const ArrayType& type = array_type_of(object);
+  const ArrayType type = array_type_of(object);
   DLTensor direct{};
   bool is_direct = view_directly(object, type, direct);
   view.object = nb::borrow(object);

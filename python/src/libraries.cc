@@ -24,16 +24,22 @@ const ExchangeApi* api_from(nb::handle capsule) {
   return api->header.version.major == DLPACK_MAJOR_VERSION && api->view != nullptr ? api : nullptr;
 }
 
-ArrayType describe_type(nb::handle type) {
+struct Described {
+  ArrayType facts;
+  bool keep;
+};
+
+Described describe_type(nb::handle type) {
   const nb::object facts = nb::module_::import_("sheaf._interop").attr("describe_type")(type);
   const nb::object library = facts[0];
   const std::string_view name = nb::cast<nb::str>(library).c_str();
-  return {.has_dlpack = nb::hasattr(type, "__dlpack__"),
-          .library = name == "torch"  ? Library::kTorch
-                     : name == "cupy" ? Library::kCupy
-                                      : Library::kOther,
-          .immutable = nb::cast<bool>(facts[1]),
-          .api = api_from(facts[2])};
+  return {.facts = {.has_dlpack = nb::hasattr(type, "__dlpack__"),
+                    .library = name == "torch"  ? Library::kTorch
+                               : name == "cupy" ? Library::kCupy
+                                                : Library::kOther,
+                    .immutable = nb::cast<bool>(facts[1]),
+                    .api = api_from(facts[2])},
+          .keep = nb::cast<bool>(facts[3])};
 }
 
 bool is_true(nb::handle object, PyObject* attribute) {
@@ -60,21 +66,24 @@ void* pointer_from(const nb::object& number) {
 
 }  // namespace
 
-const ArrayType& array_type_of(nb::handle object) {
-  // Types are kept for good: a new type at an old one's address would be taken for it.
+ArrayType array_type_of(nb::handle object) {
+  // Types of a user's own are not kept: with them, all that they refer to would live for good.
   static auto& known = *new std::unordered_map<PyTypeObject*, ArrayType>;
   PyTypeObject* type = Py_TYPE(object.ptr());
   const auto found = known.find(type);
   if (found != known.end()) {
     return found->second;
   }
-  const ArrayType facts = describe_type(object.type());
-  Py_INCREF(reinterpret_cast<PyObject*>(type));
-  return known.emplace(type, facts).first->second;
+  const Described described = describe_type(object.type());
+  if (described.keep) {
+    Py_INCREF(reinterpret_cast<PyObject*>(type));
+    known.emplace(type, described.facts);
+  }
+  return described.facts;
 }
 
 LibraryStream current_stream(nb::handle object, int device) {
-  const ArrayType& type = array_type_of(object);
+  const ArrayType type = array_type_of(object);
   if (type.api != nullptr) {
     void* stream = nullptr;
     if (type.api->current_stream(kDLCUDA, device, &stream) != 0) {

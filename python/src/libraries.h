@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Whose array is this? What is known of a type of arrays is found out once.
+// Whose array is this? What is known of the well-known types is found out once.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -36,7 +36,7 @@ struct ArrayType {
 };
 
 // Of any object; most types are no arrays.
-const ArrayType& array_type_of(nb::handle object);
+ArrayType array_type_of(nb::handle object);
 
 struct LibraryStream {
   void* stream = nullptr;  // null: CUDA's default stream
