@@ -86,6 +86,7 @@ def test_the_current_stream_is_used():
 def test_together_with_torch():
     torch = pytest.importorskip("torch", reason="needs PyTorch beside CuPy")
     x, indices = torch.arange(12.0, device="cuda").reshape(4, 3), cupy.asarray([3, 0])
+    torch.cuda.synchronize()
     with torch.cuda.stream(torch.cuda.Stream()):
         got = sheaf.gather(x, indices)
         out = cupy.zeros((2, 3), "f4")
