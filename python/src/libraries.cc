@@ -54,10 +54,12 @@ bool is_true(nb::handle object, PyObject* attribute) {
 // not look.
 bool torch_would_refuse(nb::handle tensor, const DLTensor& view) {
   static PyObject* const requires_grad = interned("requires_grad");
-  if (is_true(tensor, requires_grad)) {
-    return true;
+  const int code = view.dtype.code;
+  if (code == kDLInt || code == kDLUInt || code == kDLBool) {
+    return false;  // these have no gradients
   }
-  return view.dtype.code == kDLComplex && nb::cast<bool>(tensor.attr("is_conj")());
+  return is_true(tensor, requires_grad) ||
+         (code == kDLComplex && nb::cast<bool>(tensor.attr("is_conj")()));
 }
 
 void* pointer_from(const nb::object& number) {
