@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Indexed data movement in tensors: NumPy, PyTorch, JAX and other arrays in, the same kind out."""
 
+from . import cuda
 from ._errors import (
     ArgumentError,
     AxisError,
@@ -51,6 +52,7 @@ __all__ = [
     "Spec",
     "UnsupportedError",
     "__version__",
+    "cuda",
     "explain",
     "gather",
     "gather_elements",

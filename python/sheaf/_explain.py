@@ -5,7 +5,7 @@ from typing import Any, Callable
 
 import numpy
 
-from . import _picture, _sheaf
+from . import _interop, _picture, _sheaf
 from ._errors import ArgumentError
 
 _PLANNERS: dict[str, Callable[..., _sheaf.Plan]] = {
@@ -29,6 +29,7 @@ class Explanation:
 
     def __init__(self, plan: _sheaf.Plan, indices: Any) -> None:
         self.plan = plan
+        indices = _interop.on_host(indices)
         #: For each output element of a gather the row-major number of its element of data; -1
         #: where it is filled. For each update of a scatter the number of the output element it
         #: goes to; -1 where it is skipped.

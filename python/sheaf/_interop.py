@@ -12,9 +12,22 @@ def _belongs_to(array: Any, *packages: str) -> bool:
     return any(base.__module__.partition(".")[0] in packages for base in type(array).__mro__)
 
 
-def is_immutable(array: Any) -> bool:
-    """True for arrays that must not be written to although their DLPack export says nothing."""
-    return _belongs_to(array, "jax", "jaxlib")
+_LASTING = ("builtins", "cupy", "jax", "jaxlib", "numpy", "torch")  # their types never go away
+
+
+def describe_type(cls: type) -> "tuple[str, bool, Any, bool]":
+    """What the compiled part wants to know of a type of arrays: the library that gives memory and
+    streams, if it is one that can; whether arrays must not be written to although their DLPack
+    export says nothing; the capsule with DLPack's C functions, or None; whether it may remember
+    all this.
+
+    A subclass does not inherit the C functions: its memory may be something else.
+    """
+    packages = [base.__module__.partition(".")[0] for base in cls.__mro__]
+    library = next((name for name in packages if name in ("torch", "cupy")), "")
+    immutable = "jax" in packages or "jaxlib" in packages
+    functions = cls.__dict__.get("__dlpack_c_exchange_api__")
+    return library, immutable, functions, packages[0] in _LASTING
 
 
 # Numbers by kind: one of a lower line is one of a higher, too.
@@ -79,3 +92,23 @@ def _importer(array: Any) -> Callable[[Any], Any]:
 def array_like(array: Any, exporter: Any) -> Any:
     """The memory of `exporter`, without a copy, as an array of the library of `array`."""
     return _importer(array)(exporter)
+
+
+def cupy_empty(shape: Any, dtype: Any) -> Any:
+    return sys.modules["cupy"].empty(shape, dtype)
+
+
+def assign(array: Any, values: Any) -> None:
+    """All of `array`, on a GPU, by its own library."""
+    array[...] = values.reshape(array.shape)
+
+
+def on_host(array: Any) -> Any:
+    """A copy in host memory of an array on a GPU; everything else as it is."""
+    device = getattr(array, "__dlpack_device__", lambda: (1, 0))()
+    if int(device[0]) not in (2, 13):
+        return array
+    for copy in ("cpu", "get"):  # PyTorch, CuPy
+        if hasattr(array, copy):
+            return getattr(array, copy)()
+    return numpy.asarray(array)

@@ -96,17 +96,17 @@ def plan_gather_nd(data: Any, indices: Any, *, batch_dims: int = 0, out_of_range
     The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
     """
 
-def plan_scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', out: Any = None) -> Plan:
+def plan_scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, relaxed: bool = False, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', out: Any = None) -> Plan:
     """
     The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
     """
 
-def plan_scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', out: Any = None) -> Plan:
+def plan_scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, relaxed: bool = False, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', out: Any = None) -> Plan:
     """
     The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
     """
 
-def plan_scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', out: Any = None) -> Plan:
+def plan_scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, relaxed: bool = False, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', out: Any = None) -> Plan:
     """
     The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
     """
@@ -153,18 +153,19 @@ def gather_nd(data: Any, indices: Any, *, batch_dims: int = 0, out_of_range: Lit
         output[b, g, s] = data[b, indices[b, g, 0], indices[b, g, 1], ..., s]
     """
 
-def scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', threads: int = 0, out: Any = None) -> Any:
+def scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, relaxed: bool = False, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', threads: int = 0, out: Any = None) -> Any:
     """
     data with whole slices joined to it along one axis.
 
         output[pre, indices[q], post] (reduction)= updates[pre, q, post]
 
     Updates to one element are joined in their row-major order: the result does not depend on the
-    number of threads. With include_self=False what was there is no part of the reduction.
+    number of threads. With relaxed=True a backend may join them in another order, if that is faster.
+    With include_self=False what was there is no part of the reduction.
     out_of_range="skip" leaves an update out. With out=data the scatter is done in place.
     """
 
-def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', threads: int = 0, out: Any = None) -> Any:
+def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, relaxed: bool = False, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', threads: int = 0, out: Any = None) -> Any:
     """
     data with one update joined to it for each index.
 
@@ -173,7 +174,7 @@ def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *, re
     Off the axis, indices and updates may be smaller than data. Keywords as in scatter.
     """
 
-def scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', threads: int = 0, out: Any = None) -> Any:
+def scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, relaxed: bool = False, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', threads: int = 0, out: Any = None) -> Any:
     """
     data with an element or a slice joined to it for each index tuple.
 
@@ -203,3 +204,20 @@ def kernels(plan: Plan) -> list[tuple[str, str]]:
 
 def backends() -> list[str]:
     """The backends of this build, fastest first."""
+
+def cuda_available() -> bool:
+    """Whether this build can run on the current device."""
+
+def cuda_description() -> str:
+    """The current device, or why there is none."""
+
+def cuda_defer(change: int) -> None:
+    """
+    Runs do not wait for verdicts while the sum of all changes is positive.
+    """
+
+def cuda_check() -> None:
+    """Waits for all verdicts that were put off."""
+
+def cuda_forget() -> None:
+    """Lets go of the verdicts of captured graphs."""

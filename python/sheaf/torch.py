@@ -29,6 +29,8 @@ _PLANNERS: dict[str, Callable[..., _sheaf.Plan]] = {
 
 def _plain(tensor: Tensor) -> Tensor:
     """What DLPack accepts: no gradient, no pending conjugation or negation."""
+    if not (tensor.requires_grad or tensor.is_conj() or tensor.is_neg()):
+        return tensor
     return tensor.detach().resolve_conj().resolve_neg()
 
 

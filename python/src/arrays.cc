@@ -6,21 +6,10 @@
 #include <unordered_map>
 
 #include "errors.h"
-#include "frontends/c/dlpack.h"
 #include "support/text.h"
 
 namespace sheaf::python {
 namespace {
-
-const char* to_string(Role role) {
-  switch (role) {
-    case Role::kData: return "data";
-    case Role::kIndices: return "indices";
-    case Role::kUpdates: return "updates";
-    case Role::kOutput: return "out";
-  }
-  return "";
-}
 
 std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
 
@@ -86,13 +75,6 @@ bool read_numpy_layout(PyArrayObject* array, TensorSpec& spec) {
   return true;
 }
 
-[[noreturn]] void refuse_read_only(nb::handle object, const Argument& argument) {
-  raise_argument(refusal_text(cat(argument.call, ": out is read-only"),
-                              cat("this ", text_of(nb::getattr(object.type(), "__name__")),
-                                  " does not let its memory be written to"),
-                              "an out that does, or none: the result is returned"));
-}
-
 void view_numpy(View& view, nb::object object, const Argument& argument) {
   PyArrayObject* array = as_array(object.ptr());
   view.tensor.spec.dtype = dtype_from_numpy(PyArray_DESCR(array), argument.call);
@@ -111,30 +93,6 @@ void view_numpy(View& view, nb::object object, const Argument& argument) {
   }
   view.tensor.data = PyArray_DATA(array);
   view.object = std::move(object);
-}
-
-void refuse_device(const DLTensor& tensor, const Argument& argument) {
-  const DLDeviceType device = tensor.device.device_type;
-  if (device != kDLCPU && device != kDLCUDAHost) {
-    raise_unsupported(refusal_text(
-        cat(argument.call, ": built without CUDA"),
-        cat(to_string(argument.role), " is on DLPack device type ", static_cast<int32_t>(device),
-            ", but this build of Sheaf reaches the memory of the CPU only"),
-        "a copy of the array in CPU memory"));
-  }
-}
-
-void view_dlpack(View& view, nb::handle object, const Argument& argument) {
-  view.object = nb::borrow(object);
-  view.import = std::make_shared<Import>(object);
-  const DLTensor& tensor = view.import->tensor();
-  refuse_device(tensor, argument);
-  view.tensor = tensor_from_dlpack(tensor, {argument.call, to_string(argument.role)});
-  if (argument.role == Role::kOutput &&
-      (view.import->read_only() ||
-       nb::cast<bool>(nb::module_::import_("sheaf._interop").attr("is_immutable")(object)))) {
-    refuse_read_only(object, argument);
-  }
 }
 
 nb::object with_dtype_of(const Elements& like, nb::handle values) {
@@ -184,6 +142,23 @@ void refuse_masked(nb::handle object, const Argument& argument) {
 
 }  // namespace
 
+const char* to_string(Role role) {
+  switch (role) {
+    case Role::kData: return "data";
+    case Role::kIndices: return "indices";
+    case Role::kUpdates: return "updates";
+    case Role::kOutput: return "out";
+  }
+  return "";
+}
+
+void refuse_read_only(nb::handle object, const Argument& argument) {
+  raise_argument(refusal_text(cat(argument.call, ": out is read-only"),
+                              cat("this ", text_of(nb::getattr(object.type(), "__name__")),
+                                  " does not let its memory be written to"),
+                              "an out that does, or none: the result is returned"));
+}
+
 bool same_meaning(const View& a, const View& b) {
   PyArray_Descr* of_a = a.descr();
   PyArray_Descr* of_b = b.descr();
@@ -227,7 +202,7 @@ void view_array(View& view, nb::handle object, const Argument& argument) {
   } else if (PyArray_Check(object.ptr())) {
     refuse_masked(object, argument);
     view_numpy(view, nb::borrow(object), argument);
-  } else if (nb::hasattr(object, "__dlpack__")) {
+  } else if (array_type_of(object).has_dlpack) {
     view_dlpack(view, object, argument);
   } else {
     view_converted(view, object, argument);

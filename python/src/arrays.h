@@ -9,12 +9,15 @@
 #include <string_view>
 
 #include "dlpack.h"
+#include "lane.h"
 #include "numpy_api.h"
 #include "sheaf/tensor.h"
 
 namespace sheaf::python {
 
 enum class Role { kData, kIndices, kUpdates, kOutput };
+
+const char* to_string(Role role);
 
 // An element type, and the NumPy dtype if it has one.
 struct Elements {
@@ -27,17 +30,22 @@ struct Argument {
   std::string_view call;
   Role role;
   const Elements* like = nullptr;  // what lists and numbers, which have no dtype, become
+  Lane* lane = nullptr;            // of the call; null: only the layout counts
 };
 
 // An array seen as a tensor. The memory lives as long as this does.
 struct View {
   nb::object object;               // what the caller passed, or a NumPy array made of it
   nb::object copy;                 // memory made for this call, if any was needed
-  std::shared_ptr<Import> import;  // set if the array came by DLPack
-  Tensor tensor;                   // inputs are only ever read
-  bool whole_strides = true;       // false: an output whose strides are not whole elements
+  bool foreign = false;            // another library's: what follows comes from DLPack
+  std::shared_ptr<Import> import;  // what keeps the memory, if the object alone does not
+  DLDevice device{kDLCPU, 0};
+  DLDataType type{};
+  Tensor tensor;              // inputs are only ever read
+  bool whole_strides = true;  // false: an output whose strides are not whole elements
 
-  bool is_numpy() const { return import == nullptr; }
+  bool is_numpy() const { return !foreign; }
+  bool on_gpu() const { return is_gpu(device); }
   // The NumPy dtype, or null if the array is not NumPy's.
   PyArray_Descr* descr() const {
     return is_numpy() ? PyArray_DESCR(as_array(object.ptr())) : nullptr;
@@ -45,10 +53,15 @@ struct View {
 };
 
 // Fills in a fresh `view`. Refuses what is no array (lists and numbers are fine as input), element
-// types that cannot be copied bit by bit, other byte orders, memory of a device, and outputs that
-// are read-only. Strides of dimensions with at most one entry are the contiguous ones: they mean
-// nothing, and arrays of equal meaning become equal.
+// types that cannot be copied bit by bit, other byte orders, memory that this build does not reach,
+// and outputs that are read-only. Strides of dimensions with at most one entry are the contiguous
+// ones: they mean nothing, and arrays of equal meaning become equal.
 void view_array(View& view, nb::handle object, const Argument& argument);
+
+// The part of it for arrays of other libraries.
+void view_dlpack(View& view, nb::handle object, const Argument& argument);
+
+[[noreturn]] void refuse_read_only(nb::handle object, const Argument& argument);
 
 // True unless both are NumPy's and mean different things by the same bytes: records of other
 // fields, dates of other units.
@@ -64,8 +77,9 @@ void tidy_strides(TensorSpec& spec);
 // Where that does not give `sizes`, the view stays as it was.
 void stretch(View& view, const Dims& sizes);
 
-// The same elements in row-major order as one dimension: a view where that is possible.
-View flattened(const View& view);
+// The same elements in row-major order as one dimension: a view where that is possible, else a copy
+// where `view` is, for a call on `lane`.
+View flattened(const View& view, Lane& lane);
 
 // A NumPy array over the same elements, which are plain bytes to it: for copies that no dtype need
 // know about.

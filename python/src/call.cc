@@ -2,10 +2,13 @@
 #include "call.h"
 
 #include "errors.h"
+#include "gpu.h"
 #include "plan/memory.h"
+#include "plan/refuse.h"
 #include "results.h"
 #include "support/checked.h"
 #include "support/text.h"
+#include "verdicts.h"
 
 namespace sheaf::python {
 namespace {
@@ -20,7 +23,7 @@ bool same(const Request& known, const Request& r, const Tensors& tensors) {
          known.data == tensors.data && known.indices == tensors.indices &&
          (!is_scatter(r.op) ||
           (known.updates == tensors.updates && known.reduction == r.reduction &&
-           known.include_self == r.include_self)) &&
+           known.include_self == r.include_self && known.relaxed == r.relaxed)) &&
          known.output_given == (tensors.output != nullptr) &&
          (!known.output_given || known.output == *tensors.output);
 }
@@ -43,7 +46,30 @@ std::shared_ptr<const KnownPlan> new_plan(Request r, const Tensors& tensors) {
   }
 }
 
+// Puts the work on the stream of the arrays' library.
+void run_on_gpu(const Plan& plan, const Arrays& arrays, void* output) {
+  const Lane& lane = arrays.lane;
+  const gpu::DeviceGuard guard(lane.device);
+  const GpuMemory workspace = gpu_memory(lane, cuda::workspace_bytes(plan));
+  const void* data = arrays.data.tensor.data;
+  const void* indices = arrays.indices.tensor.data;
+  {
+    const nb::gil_scoped_release released;
+    if (plan.is_scatter()) {
+      const void* updates = arrays.updates.tensor.data;
+      cuda::run(plan, data, indices, updates, output, workspace.view, lane.stream);
+    } else {
+      cuda::run(plan, data, indices, output, workspace.view, lane.stream);
+    }
+  }
+  settle(plan, lane, workspace);
+}
+
 void run(const Plan& plan, const Arrays& arrays, void* output, int threads) {
+  if (arrays.lane.on_gpu) {
+    run_on_gpu(plan, arrays, output);
+    return;
+  }
   const nb::gil_scoped_release released;
   const void* data = arrays.data.tensor.data;
   const void* indices = arrays.indices.tensor.data;
@@ -104,6 +130,12 @@ void run_by_detour(const Call& call, const Arrays& arrays) {
   const TensorSpec& out = arrays.out.tensor.spec;
   const TensorSpec contiguous(out.dtype, out.sizes);
   const auto known = plan_for(call.request, tensors_of(arrays, &contiguous));
+  if (arrays.lane.on_gpu) {
+    Result temporary(arrays.out, contiguous);
+    run(known->plan, arrays, temporary.memory(), call.threads);
+    assign(arrays.out, temporary.finish(false));
+    return;
+  }
   Array temporary(contiguous);
   run(known->plan, arrays, temporary.tensor().data, call.threads);
   copy_into(arrays.out, temporary.tensor());
@@ -152,6 +184,16 @@ Arrays arrays_for(const Plan& plan, const Passed& passed) {
 }
 
 void run_planned(const Plan& plan, const Arrays& arrays, const Tensor& output, int threads) {
+  if (arrays.lane.on_gpu) {
+    check_planned(plan, "data", arrays.data.tensor.spec, plan.data());
+    check_planned(plan, "indices", arrays.indices.tensor.spec, plan.indices());
+    if (plan.is_scatter()) {
+      check_planned(plan, "updates", arrays.updates.tensor.spec, plan.updates());
+    }
+    check_planned(plan, "output", output.spec, plan.output());
+    run_on_gpu(plan, arrays, output.data);
+    return;
+  }
   const nb::gil_scoped_release released;
   const RunOptions options{.threads = threads};
   if (plan.is_scatter()) {
@@ -165,19 +207,25 @@ void run_planned(const Plan& plan, const Arrays& arrays, const Tensor& output, i
 
 Arrays view_arrays(std::string_view call, const Passed& passed) {
   Arrays arrays;
+  Lane& lane = arrays.lane;
+  const auto view_updates = [&](const Elements* like) {
+    view_array(arrays.updates, passed.updates, {call, Role::kUpdates, like, &lane});
+  };
   if (passed.data.is_valid()) {
-    view_array(arrays.data, passed.data, {call, Role::kData});
+    view_array(arrays.data, passed.data, {call, Role::kData, nullptr, &lane});
+  } else {
+    view_updates(nullptr);  // the result is of their kind: they lead
   }
-  view_array(arrays.indices, passed.indices, {call, Role::kIndices});
-  if (passed.updates.is_valid()) {
-    const bool has_data = passed.data.is_valid();
-    const Elements like{arrays.data.tensor.spec.dtype, has_data ? arrays.data.descr() : nullptr};
-    view_array(arrays.updates, passed.updates, {call, Role::kUpdates, has_data ? &like : nullptr});
+  view_array(arrays.indices, passed.indices, {call, Role::kIndices, nullptr, &lane});
+  if (passed.data.is_valid() && passed.updates.is_valid()) {
+    const Elements like{arrays.data.tensor.spec.dtype, arrays.data.descr()};
+    view_updates(&like);
   }
   if (!passed.out.is_none()) {
-    view_array(arrays.out, passed.out, {call, Role::kOutput});
+    view_array(arrays.out, passed.out, {call, Role::kOutput, nullptr, &lane});
   }
   arrays.passed_out = nb::borrow(passed.out);
+  refuse_other_devices(call, arrays);
   return arrays;
 }
 

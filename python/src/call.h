@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One call from Python: tensors and options into a plan, and the plan run with the GIL released.
+// One call from Python: tensors and options into a plan, and the plan run with the GIL released,
+// where its arrays are.
 #pragma once
 
 #include <memory>
@@ -25,6 +26,7 @@ struct Arrays {
   View updates;  // of a scatter
   View out;      // of no meaning if `passed_out` is None: then the result is a new array
   nb::object passed_out;
+  Lane lane;
 };
 
 // What the caller passed. Gathers leave `updates` out, scatters onto zeros `data`.
@@ -34,6 +36,7 @@ struct Passed {
   nb::handle updates = {};
 };
 
+// Refuses arrays that are not all in one place.
 Arrays view_arrays(std::string_view call, const Passed& passed);
 
 // Runs the call and returns the result: `out` itself, or a new array of data's kind.

@@ -12,18 +12,23 @@ constexpr char kUsedName[] = "used_dltensor";
 constexpr char kVersionedName[] = "dltensor_versioned";
 constexpr char kUsedVersionedName[] = "used_dltensor_versioned";
 
-nb::object call_dlpack(nb::handle object) {
+nb::object call_dlpack(nb::handle object, const nb::object& stream) {
   const nb::object method = object.attr("__dlpack__");
+  nb::dict keywords;
+  if (stream.is_valid()) {
+    keywords["stream"] = stream;
+  }
+  keywords["max_version"] = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
   try {
-    return method(nb::arg("max_version") =
-                      nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION));
+    return method(**keywords);
   } catch (nb::python_error& error) {
     // Producers from before version 1 do not know the keyword, or say that they cannot do it.
     if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_NotImplementedError)) {
       throw;
     }
   }
-  return method();
+  nb::del(keywords["max_version"]);
+  return method(**keywords);
 }
 
 template <class Managed>
@@ -36,7 +41,9 @@ void release(void* memory) {
 
 }  // namespace
 
-Import::Import(nb::handle object) { take_from(call_dlpack(object)); }
+Import::Import(nb::handle object, const nb::object& stream) {
+  take_from(call_dlpack(object, stream));
+}
 
 void Import::take_from(nb::handle capsule) {
   versioned_ = PyCapsule_IsValid(capsule.ptr(), kVersionedName) != 0;

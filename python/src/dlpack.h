@@ -15,9 +15,9 @@ namespace nb = nanobind;
 // Owns what a capsule held; calls its deleter exactly once.
 class Import {
  public:
-  // Calls object.__dlpack__(), for version 1 if the object knows it. Errors of the object pass
-  // through unchanged.
-  explicit Import(nb::handle object);
+  // Calls object.__dlpack__(), for version 1 if the object knows it, with `stream` if that is an
+  // object. Errors of the object pass through unchanged.
+  Import(nb::handle object, const nb::object& stream);
   ~Import();
   Import(const Import&) = delete;
   Import& operator=(const Import&) = delete;

@@ -86,7 +86,7 @@ gives the gradient of the updates.)";
 #define SHEAF_TENSORS "data: typing.Any, indices: typing.Any, updates: typing.Any, "
 #define SHEAF_SCATTER_KEYWORDS                                                              \
   "reduction: typing.Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', " \
-  "include_self: bool = True, "                                                             \
+  "include_self: bool = True, relaxed: bool = False, "                                      \
   "out_of_range: typing.Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', "       \
   "negative: typing.Literal['from_end', 'out_of_range'] = 'from_end', "
 
@@ -98,7 +98,8 @@ inline constexpr char kScatterDoc[] = R"(data with whole slices joined to it alo
     output[pre, indices[q], post] (reduction)= updates[pre, q, post]
 
 Updates to one element are joined in their row-major order: the result does not depend on the
-number of threads. With include_self=False what was there is no part of the reduction.
+number of threads. With relaxed=True a backend may join them in another order, if that is faster.
+With include_self=False what was there is no part of the reduction.
 out_of_range="skip" leaves an update out. With out=data the scatter is done in place.)";
 
 inline constexpr char kScatterElementsSignature[] =

@@ -38,6 +38,10 @@ int64_t* elements(const nb::object& array) {
 nb::tuple map_elements(const Plan& plan, nb::handle indices) {
   View view;
   view_array(view, indices, {"explain", Role::kIndices});
+  if (view.on_gpu()) {
+    raise_argument(refusal_text("explain: indices are on a GPU", "the map is made on the CPU",
+                                "a copy of them in CPU memory"));
+  }
   if (view.tensor.spec != plan.indices()) {
     raise_argument(
         refusal_text("explain: indices differ from the plan's",

@@ -34,7 +34,7 @@ nb::object take(nb::handle x, nb::handle indices, nb::handle axis, nb::handle ou
     call.request.axis = integer_from(axis);
   }
   if (axis.is_none() || arrays.data.tensor.spec.rank() == 0) {
-    arrays.data = flattened(arrays.data);
+    arrays.data = flattened(arrays.data, arrays.lane);
   }
   return execute(call, arrays);
 }
@@ -45,7 +45,7 @@ nb::object take_along_axis(nb::handle x, nb::handle indices, nb::handle axis, nb
   call.request.broadcast = true;
   Arrays arrays = view_arrays(call.request.name, {x, indices, out});
   if (axis.is_none()) {
-    arrays.data = flattened(arrays.data);
+    arrays.data = flattened(arrays.data, arrays.lane);
   } else {
     call.request.axis = integer_from(axis);
   }

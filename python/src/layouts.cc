@@ -70,10 +70,15 @@ nb::object raw_numpy_view(const View& view) {
                          PyArray_STRIDES(array));
 }
 
-View flattened(const View& view) {
+View flattened(const View& view, Lane& lane) {
   const TensorSpec& spec = view.tensor.spec;
   if (spec.rank() == 1) {
     return view;
+  }
+  if (view.on_gpu()) {
+    View flat;
+    view_array(flat, view.object.attr("reshape")(-1), {"reshape", Role::kData, nullptr, &lane});
+    return flat;
   }
   View flat = view;
   const int64_t count = element_count(spec.sizes);

@@ -144,6 +144,7 @@ Request request_from(Op op, const ScatterKeywords& keywords, PyArray_Descr* desc
   r.batch_dims = keywords.batch_dims;
   r.reduction = reduction_from(keywords.reduction);
   r.include_self = keywords.include_self;
+  r.relaxed = keywords.relaxed;
   r.rule = {.negative = negative_from(keywords.negative),
             .out_of_range = out_of_range_from(keywords.out_of_range, OutOfRange::kSkip)};
   if (r.reduction != Reduction::kNone && descr != nullptr &&

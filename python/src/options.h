@@ -36,6 +36,7 @@ struct ScatterKeywords {
   int64_t batch_dims = 0;
   std::string_view reduction = "none";
   bool include_self = true;
+  bool relaxed = false;
   std::string_view out_of_range = "fail";
   std::string_view negative = "from_end";
 };

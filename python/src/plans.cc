@@ -108,25 +108,27 @@ Plan plan_gather_nd(nb::handle data, nb::handle indices, int64_t batch_dims,
 }
 
 Plan plan_scatter(nb::handle data, nb::handle indices, nb::handle updates, int64_t axis,
-                  int64_t batch_dims, std::string_view reduction, bool include_self,
+                  int64_t batch_dims, std::string_view reduction, bool include_self, bool relaxed,
                   std::string_view out_of_range, std::string_view negative, nb::handle out) {
-  return make(Op::kScatter, {data, indices, out, updates},
-              ScatterKeywords{axis, batch_dims, reduction, include_self, out_of_range, negative});
+  return make(
+      Op::kScatter, {data, indices, out, updates},
+      ScatterKeywords{axis, batch_dims, reduction, include_self, relaxed, out_of_range, negative});
 }
 
 Plan plan_scatter_elements(nb::handle data, nb::handle indices, nb::handle updates, int64_t axis,
-                           std::string_view reduction, bool include_self,
+                           std::string_view reduction, bool include_self, bool relaxed,
                            std::string_view out_of_range, std::string_view negative,
                            nb::handle out) {
   return make(Op::kScatterElements, {data, indices, out, updates},
-              ScatterKeywords{axis, 0, reduction, include_self, out_of_range, negative});
+              ScatterKeywords{axis, 0, reduction, include_self, relaxed, out_of_range, negative});
 }
 
 Plan plan_scatter_nd(nb::handle data, nb::handle indices, nb::handle updates, int64_t batch_dims,
-                     std::string_view reduction, bool include_self, std::string_view out_of_range,
-                     std::string_view negative, nb::handle out) {
-  return make(Op::kScatterNd, {data, indices, out, updates},
-              ScatterKeywords{0, batch_dims, reduction, include_self, out_of_range, negative});
+                     std::string_view reduction, bool include_self, bool relaxed,
+                     std::string_view out_of_range, std::string_view negative, nb::handle out) {
+  return make(
+      Op::kScatterNd, {data, indices, out, updates},
+      ScatterKeywords{0, batch_dims, reduction, include_self, relaxed, out_of_range, negative});
 }
 
 // A gather has no updates: its third argument is `out`.
@@ -226,16 +228,16 @@ void bind_plans(nb::module_& module) {
              "fill_value"_a = 0, "out"_a = nb::none(), nb::sig(kPlanGatherNdSignature), kPlanDoc);
   module.def("plan_scatter", plan_scatter, "data"_a, "indices"_a, "updates"_a, "axis"_a = 0,
              nb::kw_only(), "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
-             "out_of_range"_a = "fail", "negative"_a = "from_end", "out"_a = nb::none(),
-             nb::sig(kPlanScatterSignature), kPlanDoc);
+             "relaxed"_a = false, "out_of_range"_a = "fail", "negative"_a = "from_end",
+             "out"_a = nb::none(), nb::sig(kPlanScatterSignature), kPlanDoc);
   module.def("plan_scatter_elements", plan_scatter_elements, "data"_a, "indices"_a, "updates"_a,
              "axis"_a = 0, nb::kw_only(), "reduction"_a = "none", "include_self"_a = true,
-             "out_of_range"_a = "fail", "negative"_a = "from_end", "out"_a = nb::none(),
-             nb::sig(kPlanScatterElementsSignature), kPlanDoc);
+             "relaxed"_a = false, "out_of_range"_a = "fail", "negative"_a = "from_end",
+             "out"_a = nb::none(), nb::sig(kPlanScatterElementsSignature), kPlanDoc);
   module.def("plan_scatter_nd", plan_scatter_nd, "data"_a, "indices"_a, "updates"_a, nb::kw_only(),
              "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
-             "out_of_range"_a = "fail", "negative"_a = "from_end", "out"_a = nb::none(),
-             nb::sig(kPlanScatterNdSignature), kPlanDoc);
+             "relaxed"_a = false, "out_of_range"_a = "fail", "negative"_a = "from_end",
+             "out"_a = nb::none(), nb::sig(kPlanScatterNdSignature), kPlanDoc);
 }
 
 }  // namespace sheaf::python

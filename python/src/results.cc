@@ -48,15 +48,19 @@ Result::Result(const View& like, const TensorSpec& spec) {
     memory_ = PyArray_DATA(as_array(object_.ptr()));
     return;
   }
+  if (like.on_gpu()) {
+    take_gpu_memory(like, spec);
+    return;
+  }
   like_ = like.object;
-  object_ = new_exporter(spec, like.import->tensor().dtype, memory_);
+  object_ = new_exporter(spec, like.type, memory_);
 }
 
 nb::object Result::finish(bool scalar) {
   if (like_.is_valid()) {
     return nb::module_::import_("sheaf._interop").attr("array_like")(like_, object_);
   }
-  if (scalar && PyArray_NDIM(as_array(object_.ptr())) == 0) {
+  if (scalar && PyArray_Check(object_.ptr()) && PyArray_NDIM(as_array(object_.ptr())) == 0) {
     return checked(PyArray_Return(as_array(object_.release().ptr())));
   }
   return std::move(object_);

@@ -7,8 +7,8 @@
 
 namespace sheaf::python {
 
-// A contiguous array of the given shape, of the same kind and dtype as `like`. It is written to
-// through memory() and then handed over by finish().
+// A contiguous array of the given shape, of the same kind, dtype and device as `like`. It is
+// written to through memory() and then handed over by finish().
 class Result {
  public:
   Result(const View& like, const TensorSpec& spec);
@@ -20,12 +20,24 @@ class Result {
   nb::object finish(bool scalar);
 
  private:
-  nb::object object_;  // a NumPy array, or an exporter of DLPack
-  nb::object like_;    // empty for NumPy
+  void take_gpu_memory(const View& like, const TensorSpec& spec);
+
+  nb::object object_;  // the array, or an exporter of DLPack
+  nb::object like_;    // whose library takes the exporter over; empty if `object_` is the array
   void* memory_ = nullptr;
 };
 
 // Copies the elements of `source` to `out`, which has its sizes, whatever strides `out` has.
 void copy_into(const View& out, const Tensor& source);
+
+// The same on a GPU, by the library of `out`, in the order of its stream.
+void assign(const View& out, nb::handle values);
+
+// Device memory that runs on `lane` may use, from the allocator of the lane's library.
+struct GpuMemory {
+  nb::object owner;
+  cuda::WorkspaceView view;
+};
+GpuMemory gpu_memory(const Lane& lane, size_t bytes);
 
 }  // namespace sheaf::python

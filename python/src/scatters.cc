@@ -31,27 +31,30 @@ nb::object run_scatter(Op op, const Passed& passed, const RunKeywords& keywords)
 }
 
 nb::object scatter(nb::handle data, nb::handle indices, nb::handle updates, int64_t axis,
-                   int64_t batch_dims, std::string_view reduction, bool include_self,
+                   int64_t batch_dims, std::string_view reduction, bool include_self, bool relaxed,
                    std::string_view out_of_range, std::string_view negative, int threads,
                    nb::handle out) {
   return run_scatter(
       Op::kScatter, {data, indices, out, updates},
-      {{axis, batch_dims, reduction, include_self, out_of_range, negative}, threads});
+      {{axis, batch_dims, reduction, include_self, relaxed, out_of_range, negative}, threads});
 }
 
 nb::object scatter_elements(nb::handle data, nb::handle indices, nb::handle updates, int64_t axis,
-                            std::string_view reduction, bool include_self,
+                            std::string_view reduction, bool include_self, bool relaxed,
                             std::string_view out_of_range, std::string_view negative, int threads,
                             nb::handle out) {
-  return run_scatter(Op::kScatterElements, {data, indices, out, updates},
-                     {{axis, 0, reduction, include_self, out_of_range, negative}, threads});
+  return run_scatter(
+      Op::kScatterElements, {data, indices, out, updates},
+      {{axis, 0, reduction, include_self, relaxed, out_of_range, negative}, threads});
 }
 
 nb::object scatter_nd(nb::handle data, nb::handle indices, nb::handle updates, int64_t batch_dims,
-                      std::string_view reduction, bool include_self, std::string_view out_of_range,
-                      std::string_view negative, int threads, nb::handle out) {
-  return run_scatter(Op::kScatterNd, {data, indices, out, updates},
-                     {{0, batch_dims, reduction, include_self, out_of_range, negative}, threads});
+                      std::string_view reduction, bool include_self, bool relaxed,
+                      std::string_view out_of_range, std::string_view negative, int threads,
+                      nb::handle out) {
+  return run_scatter(
+      Op::kScatterNd, {data, indices, out, updates},
+      {{0, batch_dims, reduction, include_self, relaxed, out_of_range, negative}, threads});
 }
 
 // NumPy converts what is assigned to an array of its own.
@@ -75,6 +78,16 @@ Dims common_sizes(const Arrays& arrays, int64_t axis) {
   return sizes;
 }
 
+// The elements of a flat copy to where they came from.
+void copy_back(const View& whole, const View& flat) {
+  if (whole.on_gpu()) {
+    assign(whole, flat.object);
+    return;
+  }
+  const TensorSpec& spec = whole.tensor.spec;
+  copy_into(whole, {flat.tensor.data, TensorSpec(spec.dtype, spec.sizes)});
+}
+
 void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::handle axis,
                     int threads) {
   Call call;
@@ -88,7 +101,7 @@ void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::h
   const nb::object assigned = assignable(whole, values);
   Arrays arrays = view_arrays(call.request.name, {arr, indices, arr, assigned});
   if (axis.is_none()) {
-    arrays.data = flattened(arrays.data);
+    arrays.data = flattened(arrays.data, arrays.lane);
     arrays.out = arrays.data;
   }
   const Dims sizes = common_sizes(arrays, call.request.axis);
@@ -98,8 +111,7 @@ void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::h
   stretch(arrays.updates, sizes);
   execute(call, arrays);
   if (axis.is_none() && arrays.data.tensor.data != whole.tensor.data) {  // it was a copy
-    copy_into(whole, {arrays.data.tensor.data,
-                      TensorSpec(whole.tensor.spec.dtype, whole.tensor.spec.sizes)});
+    copy_back(whole, arrays.data);
   }
 }
 
@@ -108,16 +120,16 @@ void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::h
 void bind_scatters(nb::module_& module) {
   module.def("scatter", scatter, "data"_a, "indices"_a, "updates"_a, "axis"_a = 0, nb::kw_only(),
              "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
-             "out_of_range"_a = "fail", "negative"_a = "from_end", "threads"_a = 0,
-             "out"_a = nb::none(), nb::sig(kScatterSignature), kScatterDoc);
+             "relaxed"_a = false, "out_of_range"_a = "fail", "negative"_a = "from_end",
+             "threads"_a = 0, "out"_a = nb::none(), nb::sig(kScatterSignature), kScatterDoc);
   module.def("scatter_elements", scatter_elements, "data"_a, "indices"_a, "updates"_a, "axis"_a = 0,
-             nb::kw_only(), "reduction"_a = "none", "include_self"_a = true,
+             nb::kw_only(), "reduction"_a = "none", "include_self"_a = true, "relaxed"_a = false,
              "out_of_range"_a = "fail", "negative"_a = "from_end", "threads"_a = 0,
              "out"_a = nb::none(), nb::sig(kScatterElementsSignature), kScatterElementsDoc);
   module.def("scatter_nd", scatter_nd, "data"_a, "indices"_a, "updates"_a, nb::kw_only(),
              "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
-             "out_of_range"_a = "fail", "negative"_a = "from_end", "threads"_a = 0,
-             "out"_a = nb::none(), nb::sig(kScatterNdSignature), kScatterNdDoc);
+             "relaxed"_a = false, "out_of_range"_a = "fail", "negative"_a = "from_end",
+             "threads"_a = 0, "out"_a = nb::none(), nb::sig(kScatterNdSignature), kScatterNdDoc);
   module.def("put_along_axis", put_along_axis, "arr"_a, "indices"_a, "values"_a, "axis"_a.none(),
              nb::kw_only(), "threads"_a = 0, nb::sig(kPutAlongAxisSignature), kPutAlongAxisDoc);
 }

@@ -4,21 +4,8 @@
 #include "backends/registry.h"
 #include "plan/index_error.h"
 #include "plan/refuse.h"
-#include "support/text.h"
 
 namespace sheaf {
-namespace {
-
-void check_planned(const Plan& plan, const char* tensor, const TensorSpec& got,
-                   const TensorSpec& planned) {
-  if (got != planned) {
-    refuse(plan.request(), cat(tensor, " differs from the plan's"),
-           cat("got ", got.str(), ", planned for ", planned.str()),
-           "a plan for these tensors, or these strides");
-  }
-}
-
-}  // namespace
 
 void Plan::run(const void* data_memory, const void* indices_memory, void* output_memory,
                const RunOptions& options) const {

@@ -130,6 +130,15 @@ void refuse(const Request& r, const std::string& what, const std::string& detail
   throw Error(ErrorCode::kInvalidArgument, four_lines(r, what, detail, next));
 }
 
+void check_planned(const Plan& plan, const char* tensor, const TensorSpec& got,
+                   const TensorSpec& planned) {
+  if (got != planned) {
+    refuse(plan.request(), cat(tensor, " differs from the plan's"),
+           cat("got ", got.str(), ", planned for ", planned.str()),
+           "a plan for these tensors, or these strides");
+  }
+}
+
 void refuse_tensor(const std::string& what, const std::string& detail, const std::string& shape,
                    const std::string& next) {
   throw Error(ErrorCode::kInvalidArgument,

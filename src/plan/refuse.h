@@ -24,7 +24,11 @@ std::string four_lines(const Request& request, const std::string& what, const st
 [[noreturn]] void refuse(const Request& request, const std::string& what, const std::string& detail,
                          const std::string& next);
 
-// The same for a tensor that stands alone (a view being made).
+// Throws unless `got` is what was planned for. `tensor` is its name.
+void check_planned(const Plan& plan, const char* tensor, const TensorSpec& got,
+                   const TensorSpec& planned);
+
+// The same as refuse() for a tensor that stands alone (a view being made).
 [[noreturn]] void refuse_tensor(const std::string& what, const std::string& detail,
                                 const std::string& shape, const std::string& next);
 

@@ -67,16 +67,43 @@ def test_out_and_the_read_only_flag():
     assert exporter.deleted == len(exporter.capsules)
 
 
-def test_arrays_on_a_gpu():
+@pytest.mark.skipif(sheaf.cuda.is_available(), reason="there is a GPU to use")
+def test_arrays_on_a_gpu_without_cuda():
     exporter = Exporter([1, 2, 3])
-    exporter.device = (2, 0)
+    for device in ((2, 0), (13, 0)):
+        exporter.device = device
+        for call in (lambda: sheaf.take(exporter, [0]), lambda: sheaf.plan_gather(exporter, [0])):
+            with pytest.raises(sheaf.UnsupportedError) as caught:
+                call()
+            name, where, try_this = str(caught.value).splitlines()
+            assert name.endswith(": CUDA is not available")
+            assert where == f"  data is on cuda:0, but {sheaf.cuda.description()}"
+            assert try_this == "  try: a copy of the array in CPU memory"
+    assert exporter.capsules == []
+
+
+def test_devices_that_are_out_of_reach():
+    exporter = Exporter([1, 2, 3])
+    exporter.device = (10, 0)
     with pytest.raises(sheaf.UnsupportedError) as caught:
-        sheaf.take(exporter, [0])
+        sheaf.take([1, 2, 3], exporter)
     assert str(caught.value).startswith(
-        "take: built without CUDA\n  data is on DLPack device type 2,")
-    assert exporter.deleted == 1
+        "take: unsupported device\n  indices is on DLPack device type 10, but Sheaf reaches")
     exporter.device = (3, 0)  # pinned memory of the host
     assert sheaf.take(exporter, [0]).tolist() == [1]
+    assert exporter.deleted == len(exporter.capsules) == 1
+
+
+def test_the_two_methods_must_agree():
+    class Liar(Exporter):
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    liar = Liar([1, 2, 3])
+    liar.device = (2, 0)
+    with pytest.raises(sheaf.ArgumentError, match="take: two devices for one array"):
+        sheaf.take(liar, [0])
+    assert liar.deleted == 1
 
 
 def test_strides_and_offset():

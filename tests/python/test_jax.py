@@ -10,6 +10,8 @@ import jax.numpy as jnp  # noqa: E402
 
 import sheaf  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("jax_on_cpu")
+
 
 @pytest.mark.parametrize("name", ["bool_", "int8", "int16", "int32", "uint8", "uint16", "uint32",
                                   "float16", "bfloat16", "float32", "complex64",

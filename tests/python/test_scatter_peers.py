@@ -14,8 +14,8 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 @pytest.mark.parametrize("name", ["bool_", "int8", "int16", "int32", "uint8", "uint16", "uint32",
                                   "float16", "bfloat16", "float32", "complex64"])
-def test_every_dtype_of_jax(name):
-    jax = pytest.importorskip("jax", reason="JAX is not installed (scripts/peers)")
+def test_every_dtype_of_jax(name, jax_on_cpu):
+    jax = jax_on_cpu
     jnp = jax.numpy
     dtype = getattr(jnp, name)
     x = jnp.asarray(numpy.arange(12).reshape(4, 3) % 2).astype(dtype)
@@ -32,8 +32,8 @@ def test_every_dtype_of_jax(name):
         assert (got == x.at[indices].add(updates, mode="drop")).all()
 
 
-def test_reductions_of_jax():
-    jax = pytest.importorskip("jax", reason="JAX is not installed (scripts/peers)")
+def test_reductions_of_jax(jax_on_cpu):
+    jax = jax_on_cpu
     jnp = jax.numpy
     x = jnp.arange(12.0).reshape(3, 4)
     pairs = jnp.asarray([[0, 1], [2, 3], [0, 1]])
@@ -45,8 +45,8 @@ def test_reductions_of_jax():
         assert (sheaf.scatter_nd(x, pairs, updates, reduction=reduction) == expected).all()
 
 
-def test_jax_arrays_cannot_be_scattered_into():
-    jax = pytest.importorskip("jax", reason="JAX is not installed (scripts/peers)")
+def test_jax_arrays_cannot_be_scattered_into(jax_on_cpu):
+    jax = jax_on_cpu
     x = jax.numpy.arange(3.0)
     for call in (lambda: sheaf.scatter(x, [0], [1.0], out=x),
                  lambda: sheaf.put_along_axis(x, [0], [1.0], 0)):

@@ -42,6 +42,17 @@ def test_run():
     assert elements.run(X, [[1, 0]], [[7, 8]])[0].tolist() == [8, 7, 2]
 
 
+def test_relaxed_is_an_option_of_its_own():
+    strict = sheaf.plan_scatter(X, I, U, reduction="add")
+    assert sheaf.plan_scatter(X, I, U, reduction="add", relaxed=True).run(X, I, U).tolist() == (
+        strict.run(X, I, U).tolist())
+    for name, indices, updates in [("scatter", I, U), ("scatter_elements", [[1, 0]], [[7, 8]]),
+                                   ("scatter_nd", I[:, None], U)]:
+        call = getattr(sheaf, name)
+        assert call(X, indices, updates, relaxed=True).tolist() == call(X, indices,
+                                                                        updates).tolist()
+
+
 def test_run_refuses():
     plan = sheaf.plan_scatter(X, I, U)
     for arrays, text in [

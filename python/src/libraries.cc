@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "libraries.h"
+
+#include <string_view>
+#include <unordered_map>
+
+namespace sheaf::python {
+namespace {
+
+PyObject* interned(const char* name) {
+  PyObject* text = PyUnicode_InternFromString(name);
+  if (text == nullptr) {
+    throw nb::python_error();
+  }
+  return text;
+}
+
+const ExchangeApi* api_from(nb::handle capsule) {
+  constexpr char kName[] = "dlpack_exchange_api";
+  if (PyCapsule_IsValid(capsule.ptr(), kName) == 0) {
+    return nullptr;
+  }
+  const auto* api = static_cast<const ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), kName));
+  return api->header.version.major == DLPACK_MAJOR_VERSION && api->view != nullptr ? api : nullptr;
+}
+
+struct Described {
+  ArrayType facts;
+  bool keep;
+};
+
+Described describe_type(nb::handle type) {
+  const nb::object facts = nb::module_::import_("sheaf._interop").attr("describe_type")(type);
+  const nb::object library = facts[0];
+  const std::string_view name = nb::cast<nb::str>(library).c_str();
+  return {.facts = {.has_dlpack = nb::hasattr(type, "__dlpack__"),
+                    .library = name == "torch"  ? Library::kTorch
+                               : name == "cupy" ? Library::kCupy
+                                                : Library::kOther,
+                    .immutable = nb::cast<bool>(facts[1]),
+                    .api = api_from(facts[2])},
+          .keep = nb::cast<bool>(facts[3])};
+}
+
+bool is_true(nb::handle object, PyObject* attribute) {
+  const nb::object value = nb::steal(PyObject_GetAttr(object.ptr(), attribute));
+  if (!value.is_valid()) {
+    throw nb::python_error();
+  }
+  return value.ptr() == Py_True;
+}
+
+// PyTorch's __dlpack__ refuses tensors that mean more than their memory says; its C functions do
+// not look.
+bool torch_would_refuse(nb::handle tensor, const DLTensor& view) {
+  static PyObject* const requires_grad = interned("requires_grad");
+  const int code = view.dtype.code;
+  if (code == kDLInt || code == kDLUInt || code == kDLBool) {
+    return false;  // these have no gradients
+  }
+  return is_true(tensor, requires_grad) ||
+         (code == kDLComplex && nb::cast<bool>(tensor.attr("is_conj")()));
+}
+
+void* pointer_from(const nb::object& number) {
+  return reinterpret_cast<void*>(nb::cast<uintptr_t>(number));
+}
+
+}  // namespace
+
+ArrayType array_type_of(nb::handle object) {
+  // Types of a user's own are not kept: with them, all that they refer to would live for good.
+  static auto& known = *new std::unordered_map<PyTypeObject*, ArrayType>;
+  PyTypeObject* type = Py_TYPE(object.ptr());
+  const auto found = known.find(type);
+  if (found != known.end()) {
+    return found->second;
+  }
+  const Described described = describe_type(object.type());
+  if (described.keep) {
+    Py_INCREF(reinterpret_cast<PyObject*>(type));
+    known.emplace(type, described.facts);
+  }
+  return described.facts;
+}
+
+LibraryStream current_stream(nb::handle object, int device) {
+  const ArrayType type = array_type_of(object);
+  if (type.api != nullptr) {
+    void* stream = nullptr;
+    if (type.api->current_stream(kDLCUDA, device, &stream) != 0) {
+      throw nb::python_error();
+    }
+    return {stream, {}};
+  }
+  if (type.library == Library::kTorch) {
+    const nb::module_ torch = nb::module_::import_("torch._C");
+    return {pointer_from(torch.attr("_cuda_getCurrentRawStream")(device)), {}};
+  }
+  if (type.library == Library::kCupy) {
+    const nb::module_ cupy = nb::module_::import_("cupy.cuda");
+    const nb::object stream = cupy.attr("get_current_stream")();
+    return {pointer_from(stream.attr("ptr")), stream};
+  }
+  return {};
+}
+
+bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view) {
+  if (type.api == nullptr) {
+    return false;
+  }
+  if (type.api->view(object.ptr(), &view) != 0) {
+    PyErr_Clear();  // __dlpack__ will say it again
+    return false;
+  }
+  return type.library != Library::kTorch || !torch_would_refuse(object, view);
+}
+
+}  // namespace sheaf::python

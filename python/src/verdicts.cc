@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "verdicts.h"
+
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "gpu.h"
+#include "sheaf/error.h"
+
+namespace sheaf::python {
+namespace {
+
+struct Verdict {
+  Plan plan;
+  GpuMemory workspace;
+  int device;
+  cuda::Stream stream;
+  nb::object stream_owner;
+};
+
+// All under the GIL, and never destroyed: at the end of the process Python may be gone before.
+struct Kept {
+  int deferrals = 0;
+  std::vector<Verdict> pending;
+  std::vector<Verdict> captured;  // into graphs that may be replayed at any time, on any stream
+};
+
+Kept& kept() {
+  static auto& all = *new Kept;
+  return all;
+}
+
+// Remembers the first thing that is thrown.
+template <class Check>
+void try_to(std::exception_ptr& first, Check check) {
+  try {
+    check();
+  } catch (const Error&) {
+    if (first == nullptr) {
+      first = std::current_exception();
+    }
+  }
+}
+
+void check_pending(const Verdict& verdict) {
+  const gpu::DeviceGuard guard(verdict.device);
+  const nb::gil_scoped_release released;
+  cuda::check(verdict.plan, verdict.workspace.view, verdict.stream);
+}
+
+void check_captured(const Verdict& verdict) {
+  const gpu::DeviceGuard guard(verdict.device);
+  const nb::gil_scoped_release released;
+  gpu::wait_for_device();
+  try {
+    cuda::check(verdict.plan, verdict.workspace.view);
+  } catch (const IndexError&) {
+    gpu::clear(verdict.workspace.view);  // it is told once
+    throw;
+  }
+}
+
+}  // namespace
+
+void settle(const Plan& plan, const Lane& lane, const GpuMemory& workspace) {
+  const bool has_verdict =
+      plan.nest().out_of_range == OutOfRange::kFail && workspace.view.bytes != 0;
+  if (has_verdict && !lane.waits) {
+    const bool captured = gpu::capturing(lane.stream);
+    if (captured || kept().deferrals > 0) {
+      if (captured) {
+        gpu::clear(workspace.view);  // somebody may look before the first replay
+      }
+      (captured ? kept().captured : kept().pending)
+          .push_back({plan, workspace, lane.device, lane.stream, lane.stream_owner});
+      return;
+    }
+  }
+  if (has_verdict || lane.waits) {
+    const nb::gil_scoped_release released;
+    cuda::check(plan, workspace.view, lane.stream);
+  }
+}
+
+void defer_verdicts(int change) { kept().deferrals += change; }
+
+void check_verdicts() {
+  std::exception_ptr first;
+  const std::vector<Verdict> pending = std::exchange(kept().pending, {});
+  for (const Verdict& verdict : pending) {
+    try_to(first, [&] { check_pending(verdict); });
+  }
+  const std::vector<Verdict> captured = kept().captured;  // the list may change meanwhile
+  for (const Verdict& verdict : captured) {
+    try_to(first, [&] { check_captured(verdict); });
+  }
+  if (first != nullptr) {
+    std::rethrow_exception(first);
+  }
+}
+
+void forget_captured() { kept().captured.clear(); }
+
+}  // namespace sheaf::python
