@@ -27,6 +27,8 @@ TEST(Collisions, ZipfsLaw) {
   check_crowd(host(), Crowd::kZipf, 1500, 5, true);
 }
 
+TEST(Collisions, RelaxedOnWholeNumbers) { check_relaxed_crowd(host(), Crowd::kZipf, 1500, 5); }
+
 // The sum in another order, or in higher precision, has other bits.
 TEST(Collisions, TheOrderOfASumIsThatOfTheUpdates) {
   const std::vector<float> data = {0};

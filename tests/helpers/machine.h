@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,9 @@ class Machine {
 
   // The numbers of threads worth a try.
   virtual std::vector<int> threads() const = 0;
+
+  // Of the fillings of an exhaustive test one in so many is run.
+  virtual uint64_t one_in() const { return 1; }
 
   // Plan::run, or what stands for it: the same result in memory, the same errors.
   virtual void run(const sheaf::Plan& plan, const Memories& memories,

@@ -79,6 +79,9 @@ void ScatterWorld::check(Problem problem) {
       problem.negative = negative;
       problem.out_of_range = rule;
       fillings_.each(count, problems_, [&](const Fillings::Filling& filling) {
+        if (fillings_seen_++ % machine_.one_in() != 0) {
+          return;
+        }
         problem.values = filling;
         const Answer answer = oracle::answer(problem);
         const bool broken = rule == OutOfRange::kTrust && answer.bad_count > 0;

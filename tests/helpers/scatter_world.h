@@ -39,6 +39,6 @@ class ScatterWorld {
   const Machine& machine_;
   Fillings fillings_;
   bool all_joinings_;
-  uint64_t turn_ = 0;
+  uint64_t fillings_seen_ = 0, turn_ = 0;
   int64_t refused_shapes_ = 0, refused_indices_ = 0, answered_ = 0, failures_ = 0, problems_ = 0;
 };

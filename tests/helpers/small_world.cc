@@ -156,8 +156,10 @@ void SmallWorld::check_rule(Problem& problem) {
     const std::vector<std::string> kernels = machine_.kernels(plan);
     const auto count = static_cast<size_t>(oracle::element_count(problem.indices));
     fillings_.each(count, problems_, [&](const Fillings::Filling& filling) {
-      problem.values = filling;
-      check_filling(problem, {plan, kernels, data});
+      if (fillings_seen_++ % machine_.one_in() == 0) {
+        problem.values = filling;
+        check_filling(problem, {plan, kernels, data});
+      }
     });
   } catch (const sheaf::IndexError& error) {
     ++refused_indices_;

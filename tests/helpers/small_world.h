@@ -77,5 +77,6 @@ class SmallWorld {
 
   const Machine& machine_;
   Fillings fillings_;
+  uint64_t fillings_seen_ = 0;
   int64_t refused_shapes_ = 0, refused_indices_ = 0, answered_ = 0, failures_ = 0, problems_ = 0;
 };
