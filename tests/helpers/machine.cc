@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "helpers/machine.h"
 
+#include "helpers/guarded_tensor.h"
 #include "helpers/problem_plan.h"
 
 namespace {
@@ -12,6 +13,11 @@ class Host : public Machine {
   }
 
   std::vector<int> threads() const override { return {1, 2, 5, 0}; }
+
+  uint64_t one_in() const override {
+    static const uint64_t wanted = from_environment("SHEAF_TEST_ONE_IN", 1);
+    return wanted;
+  }
 
   void run(const sheaf::Plan& plan, const Memories& m,
            const sheaf::RunOptions& options) const override {

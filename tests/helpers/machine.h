@@ -40,7 +40,7 @@ class Machine {
   // The numbers of threads worth a try.
   virtual std::vector<int> threads() const = 0;
 
-  // Of the fillings of an exhaustive test one in so many is run.
+  // Of the fillings of an exhaustive test one in so many is run; SHEAF_TEST_ONE_IN sets it.
   virtual uint64_t one_in() const { return 1; }
 
   // Plan::run, or what stands for it: the same result in memory, the same errors.
