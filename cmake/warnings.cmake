@@ -6,7 +6,9 @@ function(sheaf_warnings target)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
     return()
   endif()
-  target_compile_options(${target} PRIVATE
-    -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow
-    $<$<BOOL:${SHEAF_WERROR}>:-Werror>)
+  set(own -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow)
+  if(SHEAF_WERROR)
+    list(APPEND own -Werror)
+  endif()
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:C,CXX>:${own}>")
 endfunction()

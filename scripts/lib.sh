@@ -58,8 +58,8 @@ install_packages() {
 configure() {
   # CMake takes these as defaults for a build directory that is new.
   if command -v ccache >/dev/null; then
-    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache \
-      CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    export CMAKE_CUDA_COMPILER_LAUNCHER=ccache
   fi
   cmake --log-level=NOTICE --preset "$@"
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "plan/reduce.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "plan/scalar.h"
@@ -56,31 +55,6 @@ ReduceRow row_of(Reduction reduction) {
   return nullptr;
 }
 
-// Calls f with a value of the C++ type of an element type that has arithmetic.
-template <class F>
-auto with_element_type(DType type, F f) {
-  switch (type.kind()) {
-    case Kind::kBool: return f(Truth{});
-    case Kind::kInt8: return f(int8_t{});
-    case Kind::kInt16: return f(int16_t{});
-    case Kind::kInt32: return f(int32_t{});
-    case Kind::kInt64: return f(int64_t{});
-    case Kind::kUInt8: return f(uint8_t{});
-    case Kind::kUInt16: return f(uint16_t{});
-    case Kind::kUInt32: return f(uint32_t{});
-    case Kind::kUInt64: return f(uint64_t{});
-    case Kind::kFloat8E4M3: return f(float8_e4m3{});
-    case Kind::kFloat8E5M2: return f(float8_e5m2{});
-    case Kind::kFloat16: return f(float16{});
-    case Kind::kBFloat16: return f(bfloat16{});
-    case Kind::kFloat32: return f(float{});
-    case Kind::kComplex64: return f(std::complex<float>{});
-    case Kind::kComplex128: return f(std::complex<double>{});
-    default:  // validation let no opaque element pass
-      return f(double{});
-  }
-}
-
 // The largest or smallest value there is.
 template <class T>
 T extreme(bool largest) {
@@ -96,33 +70,6 @@ T extreme(bool largest) {
     return largest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();
   } else {
     return {};
-  }
-}
-
-int64_t floor_quotient(int64_t sum, int64_t count) {
-  const int64_t quotient = sum / count;
-  return quotient - (sum % count < 0 ? 1 : 0);
-}
-
-template <class T>
-T quotient(T sum, int64_t count) {
-  const auto divisor = static_cast<double>(count);
-  if constexpr (std::is_same_v<T, Truth>) {
-    return sum;  // validation lets no mean of bools pass
-  } else if constexpr (is_complex_v<T>) {
-    using Part = typename T::value_type;
-    return {one_nan(static_cast<Part>(sum.real() / divisor)),
-            one_nan(static_cast<Part>(sum.imag() / divisor))};
-  } else if constexpr (SmallFloat<T>::value) {
-    constexpr FloatFormat kFormat = SmallFloat<T>::kFormat;
-    const double mean = one_nan(from_float_bits(kFormat, sum.bits) / divisor);
-    return {static_cast<decltype(T::bits)>(to_float_bits(kFormat, mean))};
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return one_nan(static_cast<T>(sum / divisor));
-  } else if constexpr (std::is_same_v<T, uint64_t>) {
-    return sum / static_cast<uint64_t>(count);
-  } else {
-    return static_cast<T>(floor_quotient(int64_t{sum}, count));
   }
 }
 
@@ -153,7 +100,7 @@ void neutral_element(DType type, Reduction reduction, std::byte* element) {
 void divide_elements(DType type, std::byte* sums, int64_t step, int64_t elements, int64_t count) {
   with_element_type(type, [&](auto zero) {
     for (int64_t i = 0; i < elements; ++i, sums += step) {
-      store(quotient(load<decltype(zero)>(sums), count), sums);
+      store(mean_of(load<decltype(zero)>(sums), count), sums);
     }
   });
 }

@@ -114,7 +114,7 @@ constexpr std::complex<Float> reduced_complex(std::complex<Float> cell,
 }
 
 template <Reduction kReduction, class T>
-T reduced(T cell, T update) {
+constexpr T reduced(T cell, T update) {
   if constexpr (std::is_same_v<T, Truth>) {
     return reduced_truth<kReduction>(cell, update);
   } else if constexpr (is_complex_v<T>) {
@@ -131,6 +131,59 @@ T reduced(T cell, T update) {
     return reduced_float<kReduction>(cell, update);
   } else {
     return reduced_integer<kReduction>(cell, update);
+  }
+}
+
+constexpr int64_t floor_quotient(int64_t sum, int64_t count) {
+  const int64_t quotient = sum / count;
+  return quotient - (sum % count < 0 ? 1 : 0);
+}
+
+// A sum over the number of summands. Integers are rounded down.
+template <class T>
+constexpr T mean_of(T sum, int64_t count) {
+  const auto divisor = static_cast<double>(count);
+  if constexpr (std::is_same_v<T, Truth>) {
+    return sum;  // validation lets no mean of bools pass
+  } else if constexpr (is_complex_v<T>) {
+    using Part = typename T::value_type;
+    return {one_nan(static_cast<Part>(sum.real() / divisor)),
+            one_nan(static_cast<Part>(sum.imag() / divisor))};
+  } else if constexpr (SmallFloat<T>::value) {
+    constexpr FloatFormat kFormat = SmallFloat<T>::kFormat;
+    const double mean = one_nan(from_float_bits(kFormat, sum.bits) / divisor);
+    return {static_cast<decltype(T::bits)>(to_float_bits(kFormat, mean))};
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return one_nan(static_cast<T>(sum / divisor));
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    return sum / static_cast<uint64_t>(count);
+  } else {
+    return static_cast<T>(floor_quotient(int64_t{sum}, count));
+  }
+}
+
+// Calls f with a value of the C++ type of an element type that has arithmetic.
+template <class F>
+auto with_element_type(DType type, F f) {
+  switch (type.kind()) {
+    case Kind::kBool: return f(Truth{});
+    case Kind::kInt8: return f(int8_t{});
+    case Kind::kInt16: return f(int16_t{});
+    case Kind::kInt32: return f(int32_t{});
+    case Kind::kInt64: return f(int64_t{});
+    case Kind::kUInt8: return f(uint8_t{});
+    case Kind::kUInt16: return f(uint16_t{});
+    case Kind::kUInt32: return f(uint32_t{});
+    case Kind::kUInt64: return f(uint64_t{});
+    case Kind::kFloat8E4M3: return f(float8_e4m3{});
+    case Kind::kFloat8E5M2: return f(float8_e5m2{});
+    case Kind::kFloat16: return f(float16{});
+    case Kind::kBFloat16: return f(bfloat16{});
+    case Kind::kFloat32: return f(float{});
+    case Kind::kComplex64: return f(std::complex<float>{});
+    case Kind::kComplex128: return f(std::complex<double>{});
+    default:  // validation let no opaque element pass
+      return f(double{});
   }
 }
 

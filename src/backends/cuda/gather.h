@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// The gather kernels of this backend: who takes which nest. First that accepts wins.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "backends/cuda/launch.h"
+
+namespace sheaf::cuda {
+
+struct GatherKernel {
+  std::string_view name;
+  // Why this kernel cannot run the nest, or is not worth it; null if it can.
+  const char* (*refusal)(const Nest& nest);
+  void (*launch)(const GatherCall& call);
+  bool by_words;  // launch_small_rows would do the same
+};
+
+std::span<const GatherKernel> gather_kernels();
+
+// The widest word by which the rows of a call can be moved.
+int word_bytes(const GatherCall& call);
+
+}  // namespace sheaf::cuda

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+//
+// How a block of threads moves a stretch of the output: the words of all rows, one after the other,
+// are dealt out to the threads, whatever the size of a row. Every thread has several words under
+// way at once.
+#pragma once
+
+#include "backends/cuda/device_memory.cuh"
+#include "backends/cuda/launch.h"
+
+namespace sheaf::cuda {
+
+inline constexpr int kBlockThreads = 256;
+
+// Words that a thread has under way.
+template <int kBytes>
+inline constexpr int kWordsInFlight = kBytes == 16 ? 4 : 8;
+
+template <int kBytes>
+inline constexpr int kTileWords = kBlockThreads* kWordsInFlight<kBytes>;
+
+// What a kernel is told about a gather.
+template <class DeviceNest>
+struct GatherArgs {
+  DeviceNest nest;
+  const std::byte* data;
+  const std::byte* indices;
+  std::byte* output;
+  const Verdict* verdict;
+  int64_t words;           // of the whole output
+  WideDivisor row_words;   // of one row
+  Divisor near_row_words;  // the same, for words of one tile
+  bool near_rows;          // several rows may meet in a tile: rows have less than 2^30 words
+  bool dense;              // the output's rows follow one another
+
+  GatherArgs(const GatherCall& call, int word_bytes)
+      : nest(device_nest<DeviceNest>(call.nest)),
+        data(call.data),
+        indices(call.indices),
+        output(call.output),
+        verdict(call.verdict),
+        words(nest.points * (nest.row_bytes / word_bytes)),
+        row_words(static_cast<uint64_t>(nest.row_bytes / word_bytes)),
+        near_rows(row_words.divisor < (uint64_t{1} << 30)),
+        dense(is_dense(call.nest)) {
+    near_row_words = Divisor(near_rows ? static_cast<uint32_t>(row_words.divisor) : 1);
+  }
+
+  static bool is_dense(const Nest& nest) {
+    int64_t next = nest.row_bytes;
+    for (int l = nest.loops.size() - 1; l >= 0; --l) {
+      if (nest.loops[l].output != next) {
+        return false;
+      }
+      next *= nest.loops[l].extent;
+    }
+    return true;
+  }
+};
+
+// The tile of a block, and the part of it that a thread has.
+template <int kBytes, class DeviceNest>
+struct Tile {
+  const GatherArgs<DeviceNest>& args;
+  int64_t first;      // word
+  int64_t first_row;  // that this word belongs to
+  uint32_t skipped;   // words of that row before it; a row of more has but one in a tile
+  uint32_t live;      // words of the tile
+  int64_t far_skipped;
+
+  __device__ Tile(const GatherArgs<DeviceNest>& gather, int64_t number)
+      : args(gather), first(number * kTileWords<kBytes>) {
+    first_row = static_cast<int64_t>(args.row_words.quotient(static_cast<uint64_t>(first)));
+    far_skipped = first - first_row * static_cast<int64_t>(args.row_words.divisor);
+    skipped = static_cast<uint32_t>(far_skipped);
+    const int64_t left = args.words - first;
+    live = left < kTileWords<kBytes> ? static_cast<uint32_t>(left) : kTileWords<kBytes>;
+  }
+
+  // Word `number` of the tile: how many rows below the first, and how far into its row.
+  struct Word {
+    uint32_t down;
+    int64_t column;
+  };
+  __device__ Word word(uint32_t number) const {
+    if (args.near_rows) {
+      const uint32_t down = args.near_row_words.quotient(skipped + number);
+      return {down, int64_t{skipped + number - down * args.near_row_words.divisor} * kBytes};
+    }
+    const int64_t row_words = static_cast<int64_t>(args.row_words.divisor);
+    const int64_t at = far_skipped + number;
+    return at < row_words ? Word{0, at * kBytes} : Word{1, (at - row_words) * kBytes};
+  }
+
+  __device__ std::byte* output(uint32_t number) const {
+    if (args.dense) {
+      return args.output + (first + number) * kBytes;
+    }
+    const Word at = word(number);
+    return args.output + locate(args.nest, first_row + at.down).output + at.column;
+  }
+};
+
+// Places are computed again where they are needed again: cheaper than to hold them.
+template <int kBytes, Indices kIndices, class DeviceNest>
+__device__ void move_tile(const GatherArgs<DeviceNest>& args, int64_t number, bool stop) {
+  constexpr int kCount = kWordsInFlight<kBytes>;
+  const Tile<kBytes, DeviceNest> tile(args, number);
+  int64_t tuple[kCount], at[kCount];
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const auto word = tile.word(threadIdx.x + i * kBlockThreads);
+    const Place place = locate(args.nest, tile.first_row + word.down);
+    tuple[i] = place.index;
+    at[i] = threadIdx.x + i * kBlockThreads < tile.live ? place.data + word.column : kNowhere;
+  }
+  resolve_tuples<kIndices>(args.nest, args.indices, tuple, at);
+  Word<kBytes> words[kCount];
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    if (at[i] != kNowhere) {
+      words[i] = load<Word<kBytes>>(args.data + at[i]);
+    }
+  }
+  if (stop) {
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const uint32_t mine = threadIdx.x + i * kBlockThreads;
+    if (mine < tile.live) {
+      if (at[i] == kNowhere) {
+        words[i] = fill_word<kBytes>(args.nest, tile.word(mine).column);
+      }
+      store_streaming(tile.output(mine), words[i]);
+    }
+  }
+}
+
+// Calls f(std::integral_constant<int, bytes>) for a word size.
+template <class F>
+void with_word_bytes(int bytes, F f) {
+  switch (bytes) {
+    case 16: return f(std::integral_constant<int, 16>{});
+    case 8: return f(std::integral_constant<int, 8>{});
+    case 4: return f(std::integral_constant<int, 4>{});
+    case 2: return f(std::integral_constant<int, 2>{});
+    default: return f(std::integral_constant<int, 1>{});
+  }
+}
+
+// Calls f(std::integral_constant<Indices, …>) for an index type.
+template <class F>
+void with_indices(Kind kind, F f) {
+  switch (indices_of(kind)) {
+    case Indices::kInt32: return f(std::integral_constant<Indices, Indices::kInt32>{});
+    case Indices::kBits64: return f(std::integral_constant<Indices, Indices::kBits64>{});
+    case Indices::kAnyType: return f(std::integral_constant<Indices, Indices::kAnyType>{});
+  }
+}
+
+}  // namespace sheaf::cuda
