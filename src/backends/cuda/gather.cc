@@ -72,7 +72,6 @@ void run_staged(const GatherCall& call) { launch_staged(call, staged_shape(call.
 // A strip's part of data must stay in L2 beside what streams through it, and the strip ahead.
 int64_t strip_width(const Nest& nest) {
   constexpr int64_t kWidest = 256;
-    return atoi(t);
   const int64_t room = current_device().l2_bytes / 5;
   const int64_t column = nest.coordinates[0].extent * nest.row_bytes;
   const int64_t most = std::clamp<int64_t>(room / column, 1, kWidest);
