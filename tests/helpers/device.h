@@ -15,9 +15,9 @@
 struct CUgraphExec_st;  // cudaGraphExec_t points to one
 
 // Every kernel of the CUDA backend, on the current device. The tensors of a run lie behind its
-// workspace in one piece of device memory, each where it stood in its 16 bytes on the host, with
-// guard bytes around it. Afterwards nothing but the output may have changed. The workspace holds
-// what the run before left there.
+// workspace in one piece of device memory, each where it stood in its 16 bytes on the host (aligned
+// to its elements where the backend asks for that), with guard bytes around it. Afterwards nothing
+// but the output may have changed. The workspace holds what the run before left there.
 //
 // Of the exhaustive tests one filling in 13 is run, or one in SHEAF_TEST_ONE_IN. With
 // SHEAF_TEST_APART=1 each tensor has an allocation of its own that ends where it ends, so that

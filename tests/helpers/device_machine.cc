@@ -19,31 +19,42 @@ using sheaf::cuda::WorkspaceView;
 constexpr size_t kGuard = 256;
 constexpr std::byte kPattern{0xC3};
 
-// Where a tensor stood in its 16 bytes on the host, for the widest load of a GPU is 16 bytes.
-size_t shift_of(const Memory& memory) {
-  return reinterpret_cast<uintptr_t>(memory.around.data()) % 16;
-}
-
 // A tensor, and where its `around` begins on the device.
 struct Part {
   const char* name;
   Memory host;
+  size_t alignment;  // that a GPU needs for it
   std::byte* device = nullptr;
+
+  // How far behind a multiple of 16, the widest load there is, `around` has to begin: as on the
+  // host, but for the alignment.
+  size_t shift() const {
+    const size_t shift = reinterpret_cast<uintptr_t>(host.around.data()) % 16;
+    const auto first = shift + static_cast<size_t>(host.first - host.around.data());
+    return (shift + 16 - first % alignment) % 16;
+  }
 
   std::byte* first() const {
     return host.first == nullptr ? nullptr : device + (host.first - host.around.data());
   }
 };
 
+// Elements that are only moved may lie anywhere.
+size_t element_alignment(const sheaf::Plan& plan) {
+  return plan.nest().reduction == sheaf::Reduction::kNone
+             ? 1
+             : static_cast<size_t>(std::min<int64_t>(plan.data().dtype.bytes(), 8));
+}
+
 struct Parts {
   Part data, indices, updates, output;
   bool in_place;
 
-  explicit Parts(const Memories& m)
-      : data{"data", m.data},
-        indices{"indices", m.indices},
-        updates{"updates", m.updates},
-        output{"output", m.output},
+  Parts(const sheaf::Plan& plan, const Memories& m)
+      : data{"data", m.data, element_alignment(plan)},
+        indices{"indices", m.indices, static_cast<size_t>(plan.indices().dtype.bytes())},
+        updates{"updates", m.updates, element_alignment(plan)},
+        output{"output", m.output, element_alignment(plan)},
         in_place(m.data.first != nullptr && m.data.first == m.output.first) {}
 
   // Each that needs memory of its own.
@@ -105,7 +116,7 @@ class GpuTogether : public Gpu {
  public:
   void run(const sheaf::Plan& plan, const Memories& memories,
            const sheaf::RunOptions& options) const override {
-    Parts parts(memories);
+    Parts parts(plan, memories);
     const size_t workspace_bytes = sheaf::cuda::workspace_bytes(plan);
     const size_t end = lay_out(parts, workspace_bytes);
     stage(parts, workspace_bytes, end);
@@ -131,7 +142,7 @@ class GpuTogether : public Gpu {
     size_t end = workspace_bytes + kGuard;
     std::vector<size_t> starts;
     for (const Part* part : parts.all()) {
-      starts.push_back((end + 15) / 16 * 16 + shift_of(part->host));
+      starts.push_back((end + 15) / 16 * 16 + part->shift());
       end = starts.back() + part->host.around.size() + kGuard;
     }
     reserve(end);
@@ -193,10 +204,10 @@ class GpuApart : public Gpu {
  public:
   void run(const sheaf::Plan& plan, const Memories& memories,
            const sheaf::RunOptions& options) const override {
-    Parts parts(memories);
+    Parts parts(plan, memories);
     std::vector<DeviceMemory> pieces;
     for (Part* part : parts.all()) {
-      const size_t shift = shift_of(part->host);
+      const size_t shift = part->shift();
       pieces.emplace_back(shift + part->host.around.size());
       pieces.back().upload(part->host.around.data(), part->host.around.size(), shift);
       part->device = pieces.back().data() + shift;
@@ -217,7 +228,7 @@ class GpuApart : public Gpu {
   static void fetch(const Part& part, const DeviceMemory& piece, bool is_output) {
     const auto around = part.host.around;
     std::vector<std::byte> came(around.size());
-    piece.download(came.data(), came.size(), shift_of(part.host));
+    piece.download(came.data(), came.size(), part.shift());
     if (is_output) {
       std::copy(came.begin(), came.end(), around.begin());
     } else {

@@ -18,7 +18,6 @@
 #include "plan/refuse.h"
 #include "plan/scalar.h"
 #include "scatter_picture.h"
-#include "sheaf/cuda.h"
 #include "sheaf/error.h"
 #include "support/text.h"
 
@@ -165,7 +164,7 @@ void print_json(const Explanation& e, const Options& options) {
                                  {"plan", nlohmann::ordered_json::parse(e.plan.json())},
                                  {"kernel", kernel_name(e.plan)}};
   json["kernels"] = reports_json(kernels_for(e.plan));
-  const std::vector<KernelReport> on_device = cuda::kernels_for(e.plan);
+  const std::vector<KernelReport> on_device = device_kernels(e.plan);
   json["cuda_kernel"] = first_accepting(on_device);
   json["cuda_kernels"] = reports_json(on_device);
   if (e.problem.indices && !e.made_up && small_enough(e.plan)) {
@@ -223,8 +222,7 @@ void add_explain(CLI::App& app, Command& chosen) {
   command->add_option("--limit", options.limit, "The most lines of --map (64)")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
       ->option_text("N");
-  command->add_flag("--kernels", options.kernels,
-                    "Show every kernel of this build, those of CUDA too");
+  command->add_flag("--kernels", options.kernels, "Show every kernel of this build, and the GPU's");
   command->add_flag("--json", options.json, "Print a JSON object instead");
   add_color_option(*command, options.color);
   command->callback([&chosen] { chosen = [] { return explain(options); }; });

@@ -33,6 +33,10 @@ std::string lines(const std::vector<KernelReport>& reports, const std::string& c
 
 }  // namespace
 
+std::vector<KernelReport> device_kernels(const Plan& plan) {
+  return cuda::available() ? cuda::kernels_for(plan) : std::vector<KernelReport>();
+}
+
 std::string first_accepting(const std::vector<KernelReport>& reports) {
   const auto first = std::find_if(reports.begin(), reports.end(),
                                   [](const KernelReport& r) { return r.refusal.empty(); });
@@ -41,7 +45,7 @@ std::string first_accepting(const std::vector<KernelReport>& reports) {
 
 std::string kernel_lines(const Plan& plan, bool all) {
   std::string text = cat("kernel\n", lines(kernels_for(plan), kernel_name(plan), all));
-  const std::vector<KernelReport> on_device = cuda::kernels_for(plan);
+  const std::vector<KernelReport> on_device = device_kernels(plan);
   if (all && !on_device.empty()) {
     text += cat("\nkernel of cuda::run\n", lines(on_device, first_accepting(on_device), true));
   }

@@ -10,8 +10,11 @@
 
 namespace sheaf::cli {
 
+// Those of cuda::run, whose answers depend on the device: none where there is none.
+std::vector<KernelReport> device_kernels(const Plan& plan);
+
 // The kernels in the order in which they are asked, up to the one that runs; or all of them, and
-// those of CUDA after them where the build has it.
+// then those of cuda::run.
 std::string kernel_lines(const Plan& plan, bool all);
 
 // The first that refuses nothing; empty if there is none.

@@ -106,11 +106,18 @@ std::vector<DeviceCheck> strided() {
   return checks;
 }
 
+// Columns of a table that does not fit into the second-level cache of any device.
+std::vector<DeviceCheck> far_columns() {
+  const Plan plan = plan_gather_elements({f32, {5000, 4100}}, {i32, {640, 4100}});
+  return {{plan, spread(5000, i32), 4}};
+}
+
 TEST_F(CudaGatherKernels, Rows) { run_all(rows()); }
 TEST_F(CudaGatherKernels, InnerAxis) { run_all(inner_axis()); }
 TEST_F(CudaGatherKernels, Elements) { run_all(elements()); }
 TEST_F(CudaGatherKernels, Tuples) { run_all(tuples()); }
 TEST_F(CudaGatherKernels, Strided) { run_all(strided()); }
+TEST_F(CudaGatherKernels, FarColumns) { run_all(far_columns()); }
 
 // Every rule with indices of which a third is outside, on both sides.
 TEST_F(CudaGatherKernels, Rules) {
@@ -135,8 +142,8 @@ TEST_F(CudaGatherKernels, Rules) {
   }
 }
 
-TEST(CudaGatherTable, NoKernelGoesUntried) {
-  EXPECT_EQ(untried_kernels({rows(), inner_axis(), elements(), tuples(), strided()}),
+TEST_F(CudaGatherKernels, NoKernelGoesUntried) {
+  EXPECT_EQ(untried_kernels({rows(), inner_axis(), elements(), tuples(), strided(), far_columns()}),
             std::set<std::string>());
 }
 

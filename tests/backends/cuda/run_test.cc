@@ -117,6 +117,27 @@ TEST_F(CudaRun, RefusesWorkspacesThatDoNotServe) {
   }
 }
 
+// A GPU reads numbers at their multiples only; what is merely moved may lie anywhere.
+TEST_F(CudaRun, RefusesNumbersThatAreNotAligned) {
+  const Tensors t;
+  const cuda::Workspace workspace(
+      std::max(cuda::workspace_bytes(gathers), cuda::workspace_bytes(scatters)));
+  const std::byte *f = t.floats.data(), *i = t.numbers.data();
+  std::byte* output = t.floats.data() + 128;
+  const auto expect_refusal = [](auto call) {
+    const std::string text = refusal(call);
+    EXPECT_THAT(text, HasSubstr(": misaligned pointer\n"));
+    expect_four_lines(text);
+  };
+  expect_refusal([&] { cuda::run(gathers, f, i + 4, output, workspace); });
+  expect_refusal([&] { cuda::run(scatters, f, i + 1, f + 64, output, workspace); });
+  expect_refusal([&] { cuda::run(scatters, f + 2, i, f + 64, output, workspace); });
+  expect_refusal([&] { cuda::run(scatters, f, i, f + 65, output, workspace); });
+  expect_refusal([&] { cuda::run(scatters, f, i, f + 64, output + 3, workspace); });
+  EXPECT_NO_THROW(cuda::run(gathers, f + 1, i, output + 3, workspace));
+  EXPECT_NO_THROW(cuda::check(gathers, workspace));
+}
+
 TEST_F(CudaRun, NeedsAWorkspaceOnlyWhereThePageSaysSo) {
   const Tensors t;
   const Plan clamps =

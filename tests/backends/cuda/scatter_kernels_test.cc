@@ -105,9 +105,27 @@ std::vector<DeviceCheck> forms() {
   return checks;
 }
 
+// In any order, where the order does not show.
+std::vector<DeviceCheck> relaxed() {
+  std::vector<DeviceCheck> checks;
+  for (const DType type : {i8, i16, i32, i64, u8, u16, u32, u64}) {
+    for (const Reduction reduction : {Reduction::kAdd, Reduction::kMin, Reduction::kMax}) {
+      for (const OutOfRange rule : {OutOfRange::kFail, OutOfRange::kSkip}) {
+        const Plan plan =
+            plan_scatter({type, {31, 3}}, {i32, {999}}, {type, {999, 3}},
+                         {.reduction = reduction, .relaxed = true, .rule = {.out_of_range = rule}});
+        checks.push_back({plan, spread(31, i32), static_cast<size_t>(type.bytes())});
+        checks.push_back({plan, spread(40, i32)});
+      }
+    }
+  }
+  return checks;
+}
+
 TEST_F(CudaScatterKernels, Rows) { run_all(rows()); }
 TEST_F(CudaScatterKernels, Types) { run_all(types()); }
 TEST_F(CudaScatterKernels, Forms) { run_all(forms()); }
+TEST_F(CudaScatterKernels, Relaxed) { run_all(relaxed()); }
 
 TEST_F(CudaScatterKernels, Rules) {
   for (const DType type : kIndexTypes) {
@@ -127,8 +145,8 @@ TEST_F(CudaScatterKernels, Rules) {
   }
 }
 
-TEST(CudaScatterTable, NoKernelGoesUntried) {
-  EXPECT_EQ(untried_kernels({rows(), types(), forms()}), std::set<std::string>());
+TEST_F(CudaScatterKernels, NoKernelGoesUntried) {
+  EXPECT_EQ(untried_kernels({rows(), types(), forms(), relaxed()}), std::set<std::string>());
 }
 
 }  // namespace
