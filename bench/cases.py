@@ -13,7 +13,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Case:
-    """One problem on float32 data and int64 indices."""
+    """One problem on float32 data."""
 
     name: str
     group: str
@@ -22,6 +22,7 @@ class Case:
     indices: tuple[int, ...]
     axis: int = 0
     distribution: str = "uniform"
+    index_bytes: int = 8
 
     family = "gather"
 
@@ -43,18 +44,19 @@ class Case:
 
     def moved_bytes(self) -> int:
         """Indices, rows read and rows written."""
-        return 8 * size(self.indices) + 2 * 4 * size(self.output())
+        return self.index_bytes * size(self.indices) + 2 * 4 * size(self.output())
 
     def compulsory_bytes(self) -> int:
         """What must pass through memory: whole lines of data, each no more often than there are."""
         rows = 4 * size(self.output()) // self.row_bytes()
         lines = -(-self.row_bytes() // LINE) + (self.row_bytes() % LINE > 0)
         touched = min(rows * lines * LINE, 4 * size(self.data))
-        return 8 * size(self.indices) + touched + 4 * size(self.output())
+        return self.index_bytes * size(self.indices) + touched + 4 * size(self.output())
 
     def make_indices(self, rng: np.random.Generator) -> np.ndarray:
         columns = [pick(rng, self.distribution, extent, self.points()) for extent in self.extents()]
-        return np.ascontiguousarray(np.stack(columns, axis=-1).reshape(self.indices))
+        i = np.stack(columns, axis=-1).reshape(self.indices)
+        return np.ascontiguousarray(i, dtype=f"i{self.index_bytes}")
 
     def points(self) -> int:
         return size(self.indices) // len(self.extents())

@@ -92,12 +92,12 @@ MODULES = {"sheaf": ["sheaf"], "numpy": ["numpy"], "torch": ["torch"],
            "onnxruntime": ["onnxruntime", "onnx"]}
 
 
-def installed() -> dict[str, str]:
-    """The contestants at hand, with their versions."""
+def installed(contestants: dict[str, list[str]]) -> dict[str, str]:
+    """Those of the contestants whose modules are at hand, with their versions."""
     import importlib
 
     found = {}
-    for name, modules in MODULES.items():
+    for name, modules in contestants.items():
         try:
             loaded = [importlib.import_module(module) for module in modules]
         except ImportError:

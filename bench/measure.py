@@ -23,6 +23,11 @@ class Timing:
     rounds: int
 
 
+def summary(rounds: list[float]) -> Timing:
+    p10, median, p90 = np.percentile(rounds, [10, 50, 90])
+    return Timing(float(median), min(rounds), float(p10), float(p90), len(rounds))
+
+
 def time_call(call: Callable[[], object], seconds: float) -> Timing:
     """Rounds of one call, or of many where one is too short for the clock."""
     call()
@@ -39,8 +44,7 @@ def time_call(call: Callable[[], object], seconds: float) -> Timing:
         taken = time.perf_counter() - start
         rounds.append(taken / per_round)
         total += taken
-    p10, median, p90 = np.percentile(rounds, [10, 50, 90])
-    return Timing(float(median), min(rounds), float(p10), float(p90), len(rounds))
+    return summary(rounds)
 
 
 def copy_rate(threads: int, seconds: float, size: int = 256 << 20) -> float:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Sheaf beside NumPy, PyTorch and ONNX Runtime: one process, the same arrays, outputs made
-beforehand, results compared bit for bit before anything is timed.
+"""Sheaf beside NumPy, PyTorch and ONNX Runtime, or on a GPU beside PyTorch, CuPy and JAX: one process,
+the same arrays, outputs made beforehand, results compared bit for bit before anything is timed.
 
 examples:
   scripts/python bench/peers.py --quick
@@ -9,6 +9,10 @@ examples:
   scripts/python bench/peers.py --only 'inner|elements' --threads 1
   scripts/python bench/peers.py --only scatter --threads all    # or --only gather
   scripts/python bench/peers.py --growth
+  bench/peers.py --device cuda --quick                          # one minute, where a GPU is
+  bench/peers.py --device cuda --json gpu.json --svg gpu.svg --markdown gpu.md
+  bench/peers.py --device cuda --only 'rows of (16|64) B|tiny'
+  bench/peers.py --device cuda --list                           # needs no GPU
 
 scripts/peers installs the peers; those that are missing are left out and named.
 """
@@ -25,10 +29,12 @@ from pathlib import Path
 
 import numpy as np
 
-from cases import Case, grid, growth
+from cases import MIB, Case, grid, growth
 from contestants import CONTESTANTS, MODULES, installed, usable_threads
+from gpu_cases import all_cases
 from measure import Timing, copy_rate, time_call
 from plot import bar_chart
+from report import seconds_text
 from scatter_cases import ScatterCase, scatter_grid
 from scatter_contestants import run_scatter
 
@@ -77,13 +83,6 @@ def run_case(case: Case | ScatterCase, names: list[str], threads: int, seconds: 
 def best_peer(timings: dict[str, Timing]) -> str | None:
     return min((name for name in PEERS if name in timings), key=lambda n: timings[n].median,
                default=None)
-
-
-def seconds_text(seconds: float) -> str:
-    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")):
-        if seconds * factor >= 1 or unit == "ns":
-            return f"{seconds * factor:.3g} {unit}"
-    raise AssertionError
 
 
 def print_row(case: Case | ScatterCase, timings: dict[str, Timing], names: list[str], rate: float) -> None:
@@ -137,19 +136,57 @@ def cpu_name() -> str:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--quick", action="store_true", help="a few cases of each family, under two minutes each")
     parser.add_argument("--growth", action="store_true", help="time per row from 10^3 to 10^8 rows")
-    parser.add_argument("--threads", default="1,all", help="thread counts (default 1,all)")
+    parser.add_argument("--threads", default="1,all", help="thread counts on the CPU (default 1,all)")
     parser.add_argument("--only", default="", metavar="REGEX", help="cases that match, such as scatter, gather or a part of a name")
     parser.add_argument("--seconds", type=float, default=None, help="time for each measurement")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--svg", type=Path, metavar="FILE")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="with --device cuda: tables, put between the marks of docs/performance.md if FILE has them")
+    parser.add_argument("--list", action="store_true", help="print the cases and what they move, and stop")
     return parser.parse_args()
+
+
+def select_cases(arguments: argparse.Namespace) -> list[Case | ScatterCase]:
+    if arguments.device == "cuda":
+        cases = all_cases(arguments.quick, arguments.growth)
+    else:
+        cases = growth() if arguments.growth else [*grid(arguments.quick),
+                                                   *scatter_grid(arguments.quick)]
+    cases = [case for case in cases if re.search(arguments.only, f"{case.family} {case.name}")]
+    if not cases:
+        sys.exit(f"no case matches {arguments.only!r}")
+    return cases
+
+
+def list_cases(cases: list[Case | ScatterCase]) -> None:
+    for case in cases:
+        print(f"{case.family:8}  {case.name:{NAME_WIDTH}}  data f32{list(case.data)}  "
+              f"indices i{8 * case.index_bytes}{list(case.indices)}  "
+              f"moves {case.moved_bytes() / MIB:,.1f} MiB")
 
 
 def main() -> None:
     arguments = parse_arguments()
-    versions = installed()
+    cases = select_cases(arguments)
+    if arguments.list:
+        list_cases(cases)
+    elif arguments.device == "cuda":
+        try:
+            import torch  # noqa: F401  it keeps the clock
+        except ImportError:
+            sys.exit("--device cuda needs PyTorch")
+        from gpu_peers import compare
+
+        compare(arguments, cases)
+    else:
+        compare_on_cpu(arguments, cases)
+
+
+def compare_on_cpu(arguments: argparse.Namespace, cases: list[Case | ScatterCase]) -> None:
+    versions = installed(MODULES)
     if "sheaf" not in versions:
         sys.exit("sheaf is not installed; run this by scripts/python")
     missing = [name for name in MODULES if name not in versions]
@@ -158,11 +195,6 @@ def main() -> None:
           + ", ".join(f"{name} {version}" for name, version in versions.items()))
     if missing:
         print(f"left out: {', '.join(missing)} (scripts/peers installs them)")
-    cases = growth() if arguments.growth else [*grid(arguments.quick),
-                                               *scatter_grid(arguments.quick)]
-    cases = [case for case in cases if re.search(arguments.only, f"{case.family} {case.name}")]
-    if not cases:
-        sys.exit(f"no case matches {arguments.only!r}")
     seconds = arguments.seconds or (0.15 if arguments.quick else 0.5)
     counts = sorted({usable_threads() if word == "all" else int(word)
                      for word in arguments.threads.split(",")})

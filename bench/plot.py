@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from html import escape
 
-COLOURS = {"sheaf": "#1b6ca8", "numpy": "#b9c0c7", "torch": "#e07b39", "onnxruntime": "#7a9e52"}
+COLOURS = {"sheaf": "#1b6ca8", "sheaf clamp": "#1b6ca8", "sheaf fail": "#6aaad6", "numpy": "#b9c0c7",
+           "torch": "#e07b39", "onnxruntime": "#7a9e52", "cupy": "#7a9e52", "jax": "#b9c0c7"}
 LABEL_WIDTH, BAR_WIDTH, BAR, GAP = 300, 520, 11, 12
 
 

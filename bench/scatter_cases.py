@@ -13,7 +13,7 @@ from cases import LINE, MIB, pick, size
 
 @dataclass(frozen=True)
 class ScatterCase:
-    """One problem on float32 data and int64 indices, scattered in place."""
+    """One problem on float32 data, scattered in place."""
 
     name: str
     group: str
@@ -23,6 +23,7 @@ class ScatterCase:
     axis: int = 0
     distribution: str = "uniform"
     reduction: str = "add"  # or "none", with unique indices
+    index_bytes: int = 8
 
     family = "scatter"
 
@@ -43,7 +44,8 @@ class ScatterCase:
         return 1 if self.reduction == "none" else 2
 
     def moved_bytes(self) -> int:
-        return 8 * size(self.indices) + (1 + self.visits()) * 4 * size(self.updates())
+        updates = 4 * size(self.updates())
+        return self.index_bytes * size(self.indices) + (1 + self.visits()) * updates
 
     def compulsory_bytes(self) -> int:
         """What must pass through memory: whole lines of data, each no more often than there are."""
@@ -51,7 +53,8 @@ class ScatterCase:
         lines = -(-self.row_bytes() // LINE) + (self.row_bytes() % LINE > 0)
         few = {"same": 1}.get(self.distribution, rows)
         touched = min(few * lines * LINE, 4 * size(self.data))
-        return 8 * size(self.indices) + 4 * size(self.updates()) + self.visits() * touched
+        indices = self.index_bytes * size(self.indices)
+        return indices + 4 * size(self.updates()) + self.visits() * touched
 
     def make_indices(self, rng: np.random.Generator) -> np.ndarray:
         if self.distribution == "unique":
@@ -89,14 +92,15 @@ def expected(case: ScatterCase, x: np.ndarray, i: np.ndarray, u: np.ndarray) -> 
     return want.reshape(x.shape)
 
 
-def rows_case(count: int, rows: int, distribution: str = "uniform") -> ScatterCase:
+def rows_case(count: int, rows: int, distribution: str = "uniform", row_bytes: int = 64
+              ) -> ScatterCase:
     def short(number: int) -> str:
         return f"{number // MIB} Mi" if number % MIB == 0 else f"{number:,}"
 
-    name = f"add {short(count)} rows of 64 B into {short(rows)}"
+    name = f"add {short(count)} rows of {row_bytes} B into {short(rows)}"
     if distribution != "uniform":
         name += f", {distribution}"
-    return ScatterCase(name, "scatter rows", "rows", (rows, 16), (count,),
+    return ScatterCase(name, "scatter rows", "rows", (rows, row_bytes // 4), (count,),
                        distribution=distribution)
 
 

@@ -54,13 +54,17 @@ install_packages() {
   fi
 }
 
-# configure <preset> [cmake argument...]
-configure() {
-  # CMake takes these as defaults for a build directory that is new.
+# CMake takes these as defaults for a build directory that is new.
+use_ccache() {
   if command -v ccache >/dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
     export CMAKE_CUDA_COMPILER_LAUNCHER=ccache
   fi
+}
+
+# configure <preset> [cmake argument...]
+configure() {
+  use_ccache
   cmake --log-level=NOTICE --preset "$@"
 }
 

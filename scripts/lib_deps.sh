@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# Where scripts/gpu takes libraries from on a machine without a network, and how the folder with
+# them is made on one that has it. To be sourced after scripts/lib.sh.
+# shellcheck disable=SC2034  # for scripts/gpu
+
+build_dir=$PWD/build/gpu
+python=${PYTHON:-python3}
+jobs=$(nproc)
+deps=               # the folder of --deps, if any
+cmake_arguments=()  # where the packages are that the folder has and the system lacks
+usable=             # the packages that can be used, a line each
+
+# libtbb's CMake files ask for all of its libraries, used or not.
+deps_packages=(
+  libhwy-dev libtbb-dev libtbb12 libtbbmalloc2 libtbbbind-2-5
+  googletest libgtest-dev libgmock-dev libcli11-dev nlohmann-json3-dev)
+deps_wheels=("$(sed -n '/^nanobind==/p' python/requirements.txt)" pytest hypothesis)
+
+# make_deps <folder>: unpacked Debian packages for this architecture, and wheels for any.
+make_deps() {
+  local folder debs name
+  command -v apt-get >/dev/null || fail "--make-deps needs a Debian system"
+  mkdir -p "$1"
+  folder=$(realpath "$1")
+  debs=$(mktemp -d)
+  # The library behind libhwy-dev is called by its version.
+  mapfile -t -O "${#deps_packages[@]}" deps_packages < <(
+    apt-cache depends libhwy-dev | sed -n 's/^ *Depends: \(libhwy[^ ]*\)$/\1/p')
+  # Not as the user whom apt hands its work to by default: who cannot write here.
+  (cd "$debs" && apt-get download -qq -o APT::Sandbox::User="$(id -un)" "${deps_packages[@]}")
+  for name in "$debs"/*.deb; do
+    dpkg -x "$name" "$folder"
+  done
+  rm -rf "$debs" "$folder/usr/share/doc" "$folder/usr/share/lintian"
+  # Without compiled code, so that they do for any processor and any Python.
+  python3 -m pip download --disable-pip-version-check -q --dest "$folder" --only-binary :all: \
+    --implementation py --abi none --platform any "${deps_wheels[@]}"
+  du -sh "$folder"
+}
+
+# probe_packages [cmake argument...]: the packages that CMake finds and can use, a line each.
+probe_packages() {
+  rm -rf "$build_dir/probe"
+  cmake -S cmake/probe -B "$build_dir/probe" "$@" 2>"$build_dir/probe.log" |
+    sed -n 's/^-- probe //p'
+}
+
+# newest <path>...: the last of those that exist, in the order of version numbers; fails if none.
+newest() {
+  local path found=()
+  for path in "$@"; do
+    [[ ! -e $path ]] || found+=("$path")
+  done
+  ((${#found[@]})) || return
+  printf '%s\n' "${found[@]}" | sort -V | tail -n 1
+}
+
+# GoogleTest is built from its sources where they are there: by this compiler, for this machine.
+build_googletest() {
+  local source prefix=$build_dir/deps/googletest
+  source=$(newest "$deps"/usr/src/googletest/CMakeLists.txt "$deps"/googletest*/CMakeLists.txt) ||
+    return
+  if [[ ! -f $prefix/lib/cmake/GTest/GTestConfig.cmake ]]; then
+    cmake -S "$(dirname "$source")" -B "$build_dir/deps/googletest_build" -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib
+    cmake --build "$build_dir/deps/googletest_build" -j "$jobs" --target install
+  fi >"$build_dir/googletest.log" 2>&1
+}
+
+# Fills cmake_arguments with where packages in $deps are, and usable with those that work here. What
+# the system has comes before what is in the folder.
+find_packages() {
+  local triplet share name folder candidates=() system
+  usable=$(probe_packages)
+  [[ -n $deps ]] || return 0
+  system=$usable
+  triplet=$("${CXX:-c++}" -dumpmachine)
+  share=$deps/usr/share/cmake
+  for name in hwy TBB GTest CLI11 nlohmann_json; do
+    if grep -qx "$name" <<<"$system"; then
+      continue
+    fi
+    if [[ $name == GTest ]] && build_googletest; then
+      folder=$build_dir/deps/googletest/lib/cmake/GTest
+    else
+      folder=$(newest "$deps/usr/lib/$triplet/cmake/$name" "$share/$name") || continue
+    fi
+    candidates+=("-D${name}_DIR=$folder")
+  done
+  usable=$(probe_packages "${candidates[@]}")
+  for name in "${candidates[@]}"; do
+    folder=${name#-D}
+    if grep -qx "${folder%%_DIR=*}" <<<"$usable"; then
+      cmake_arguments+=("$name")
+    else
+      echo "left out: ${name#*=} is not of use on this machine ($triplet)"
+    fi
+  done
+}
+
+has() {
+  grep -qx "$1" <<<"$usable"
+}
+
+# Wheels that hold no compiled code, unpacked: nanobind's CMake files are inside, pytest runs from it.
+unpack_wheels() {
+  local wheel
+  mkdir -p "$build_dir/deps/wheels"
+  for wheel in "$deps"/*-none-any.whl; do
+    [[ ! -e $wheel ]] || "$python" -m zipfile -e "$wheel" "$build_dir/deps/wheels"
+  done
+}
+
+# The folder with nanobind's CMake files: installed, from a wheel, or from a source tree.
+nanobind_folder() {
+  local config
+  "$python" -m nanobind --cmake_dir 2>/dev/null && return
+  [[ -n $deps ]] || return
+  config=$(newest "$build_dir"/deps/wheels/nanobind/cmake/nanobind-config.cmake \
+    "$deps"/nanobind*/cmake/nanobind-config.cmake) || return
+  dirname "$config"
+}
