@@ -79,8 +79,8 @@ bool reduction_is_undefined(const Request& r) {
 void load_errors() {
   const nb::module_ module = nb::module_::import_("sheaf._errors");
   const auto get = [&](const char* name) { return nb::object(module.attr(name)).release().ptr(); };
-  classes = {get("IndexError"),      get("ArgumentError"),   get("AxisError"),
-             get("DTypeError"),      get("IndexDTypeError"), get("UnsupportedError"),
+  classes = {get("IndexError"),       get("ArgumentError"),   get("AxisError"),
+             get("DTypeError"),       get("IndexDTypeError"), get("UnsupportedError"),
              get("OutOfMemoryError"), get("DeviceError")};
   nb::register_exception_translator(translate);
 }
