@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Every small problem of tests/backends/exhaustive_*_test.cc on the GPU: all shapes and rules, and
-// of the fillings of the indices one in 13 (SHEAF_TEST_ONE_IN=1 runs all: some twenty minutes).
+// of the fillings of the indices one in 13 (SHEAF_TEST_ONE_IN=1 runs all).
 #include <gtest/gtest.h>
 
 #include "helpers/device.h"
