@@ -41,7 +41,10 @@ install_requirements() {
 
 build_package() {
   if command -v ccache >/dev/null; then
-    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    # The names by which the other builds call the compilers: ccache then knows the library's
+    # objects already.
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache \
+      CMAKE_CUDA_COMPILER_LAUNCHER=ccache CC=${CC:-cc} CXX=${CXX:-c++}
   fi
   # The build directory stays, so that the next build compiles only what has changed.
   "$venv/bin/python" -m pip install --disable-pip-version-check --no-build-isolation --no-deps \

@@ -1,185 +1,33 @@
 // SPDX-License-Identifier: MIT
 //
-// Gathers made at random, on every kernel of every backend, against the oracle, bit for bit. Each
-// tensor lies between two pages that may not be touched and ends at one of them; the inputs may not
-// be written; gaps between the elements of the output have to stay as they were.
-//
-// SHEAF_TEST_CASES sets how many, SHEAF_TEST_SEED runs a single one.
+// Gathers and scatters made at random, on every kernel that Plan::run knows; scatters also on 1, 2,
+// 5 and all threads. helpers/random_cases.h says what is looked at.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "helpers/guarded.h"
-#include "helpers/guarded_tensor.h"
-#include "helpers/problem_plan.h"
-#include "helpers/random_problem.h"
+#include "helpers/random_cases.h"
 
 namespace {
 
-using oracle::Answer;
-using oracle::Problem;
-using oracle::Verdict;
-using sheaf::OutOfRange;
-
-constexpr size_t kArenaBytes = size_t{8} << 20;
-
-// The three pieces of memory are kept from case to case: mapping them is slow.
-struct Arenas {
-  GuardedMemory data{kArenaBytes}, indices{kArenaBytes}, output{kArenaBytes};
-  std::vector<std::byte> before_run, expected;
-
-  Arenas() {
-    Rng rng(1);
-    for (std::byte& byte : data.all()) {
-      byte = static_cast<std::byte>(rng.next());
-    }
-    data.set_writable(false);
-    tell_on_crash();
-  }
-};
-
-Arenas& arenas() {
-  static Arenas all;
-  return all;
-}
-
-// The number 1 as an element of each type, by hand; opaque elements are filled with 0.
-std::array<uint8_t, sheaf::kMaxElementBytes> one(sheaf::DType type) {
-  std::array<uint8_t, sheaf::kMaxElementBytes> bytes = {};
-  switch (type.kind()) {
-    case sheaf::Kind::kOpaque: break;
-    case sheaf::Kind::kFloat8E4M3: bytes[0] = 0x38; break;
-    case sheaf::Kind::kFloat8E5M2: bytes[0] = 0x3C; break;
-    case sheaf::Kind::kFloat16: bytes[1] = 0x3C; break;
-    case sheaf::Kind::kBFloat16: bytes[0] = 0x80, bytes[1] = 0x3F; break;
-    case sheaf::Kind::kFloat32:
-    case sheaf::Kind::kComplex64: bytes[2] = 0x80, bytes[3] = 0x3F; break;
-    case sheaf::Kind::kFloat64:
-    case sheaf::Kind::kComplex128: bytes[6] = 0xF0, bytes[7] = 0x3F; break;
-    default: bytes[0] = 1;
-  }
-  return bytes;
-}
-
-class Case {
- public:
-  Case(uint64_t seed, int64_t most_elements)
-      : rng_(seed + 1), random_(random_problem(seed, most_elements)) {
-    snprintf(running, sizeof running, "seed %llu: %s\n", static_cast<unsigned long long>(seed),
-             random_.str().c_str());
-  }
-
-  // False if it does not fit into the arenas.
-  bool run() {
-    const Problem& p = random_.problem;
-    answer_ = oracle::answer(p);
-    const sheaf::TensorSpec data(random_.type, as_dims(p.data), random_.data_strides);
-    const sheaf::TensorSpec indices(random_.index_type, as_dims(p.indices),
-                                    random_.indices_strides);
-    const sheaf::TensorSpec output(random_.type, as_dims(answer_.shape), random_.output_strides);
-    Arenas& all = arenas();
-    if (!place(rng_, all.data, data, data_) || !place(rng_, all.indices, indices, indices_) ||
-        !place(rng_, all.output, output, output_)) {
-      return false;
-    }
-    write_indices();
-    write_expectation();
-    const sheaf::Scalar fill = random_.type.kind() == sheaf::Kind::kOpaque ? 0 : 1;
-    try {
-      run_all_kernels(plan_of(p, {data, indices, &output, fill}));
-    } catch (const sheaf::IndexError& error) {
-      EXPECT_EQ(answer_.verdict, Verdict::kBadIndex) << running << error.what();
-    } catch (const sheaf::Error& error) {
-      EXPECT_EQ(answer_.verdict, Verdict::kBadShape) << running << error.what();
-    }
-    return true;
-  }
-
- private:
-  void write_indices() {
-    arenas().indices.set_writable(true);
-    const auto& values = random_.problem.values;
-    for (size_t i = 0; i < values.size(); ++i) {
-      write_index(random_.index_type, values[i], indices_.element(static_cast<int64_t>(i)));
-    }
-    arenas().indices.set_writable(false);
-  }
-
-  void write_expectation() {
-    const auto memory = output_.watched(arenas().output);
-    for (std::byte& byte : memory) {
-      byte = static_cast<std::byte>(rng_.next());
-    }
-    arenas().before_run.assign(memory.begin(), memory.end());
-    const auto fill = one(random_.type);
-    const auto bytes = static_cast<size_t>(random_.type.bytes());
-    for (size_t i = 0; i < answer_.source.size(); ++i) {
-      const int64_t source = answer_.source[i];
-      std::memcpy(output_.element(static_cast<int64_t>(i)),
-                  source == oracle::kFilled ? reinterpret_cast<const std::byte*>(fill.data())
-                                            : data_.element(source),
-                  bytes);
-    }
-    arenas().expected.assign(memory.begin(), memory.end());
-  }
-
-  void run_all_kernels(const sheaf::Plan& plan) {
-    EXPECT_NE(answer_.verdict, Verdict::kBadShape) << running;
-    for (const std::string& kernel : accepting_kernels(plan)) {
-      const auto memory = output_.watched(arenas().output);
-      std::copy(arenas().before_run.begin(), arenas().before_run.end(), memory.begin());
-      Verdict verdict = Verdict::kAnswered;
-      try {
-        plan.run(data_.first, indices_.first, output_.first,
-                 {.threads = static_cast<int>(rng_.pick<int64_t>({0, 1, 3})), .kernel = kernel});
-      } catch (const sheaf::IndexError& error) {
-        verdict = Verdict::kBadIndex;
-        EXPECT_EQ(error.bad_count(), answer_.bad_count) << running << error.what();
-        EXPECT_EQ(as_vector(error.position()), answer_.first_bad) << running << error.what();
-      }
-      EXPECT_EQ(verdict, answer_.verdict) << kernel << "\n" << running;
-      EXPECT_TRUE(std::equal(memory.begin(), memory.end(), arenas().expected.begin()))
-          << kernel << " wrote something else\n"
-          << running;
-    }
-  }
-
-  Rng rng_;
-  RandomProblem random_;
-  Answer answer_;
-  Placed data_, indices_, output_;
-};
-
-// Runs the share of one of `kShares` tests: ctest spreads them over the cores. Large problems are
-// `one_in` times fewer.
-constexpr uint64_t kShares = 8;
-void run_cases(uint64_t share, uint64_t one_in, int64_t most_elements) {
-  const uint64_t count = from_environment("SHEAF_TEST_CASES", 8000) / kShares / one_in;
-  uint64_t first = share * 1'000'000'000 + static_cast<uint64_t>(most_elements);
-  uint64_t last = first + count;
-  if (std::getenv("SHEAF_TEST_SEED") != nullptr) {
-    first = from_environment("SHEAF_TEST_SEED", 0);
-    last = first + 1;
-  }
-  uint64_t too_large = 0;
-  for (uint64_t seed = first; seed < last && !testing::Test::HasFailure(); ++seed) {
-    too_large += Case(seed, most_elements).run() ? 0u : 1u;
-  }
-  EXPECT_LE(too_large, 2 + count / 20);  // else the generator, not the library, is at fault
-}
-
 class RandomGather : public testing::TestWithParam<uint64_t> {};
 
-TEST_P(RandomGather, Small) { run_cases(GetParam(), 1, 600); }
-TEST_P(RandomGather, Large) { run_cases(GetParam(), 64, 60000); }
+TEST_P(RandomGather, Small) {
+  RandomCases{run_random_gather, 8000, 600}.run_share(host(), GetParam());
+}
+TEST_P(RandomGather, Large) {
+  RandomCases{run_random_gather, 128, 60000}.run_share(host(), GetParam());
+}
 
 INSTANTIATE_TEST_SUITE_P(Share, RandomGather, testing::Range(uint64_t{0}, kShares));
+
+class RandomScatter : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(RandomScatter, Small) {
+  RandomCases{run_random_scatter, 6400, 600}.run_share(host(), GetParam());
+}
+TEST_P(RandomScatter, Large) {
+  RandomCases{run_random_scatter, 64, 60000}.run_share(host(), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Share, RandomScatter, testing::Range(uint64_t{0}, kShares));
 
 }  // namespace

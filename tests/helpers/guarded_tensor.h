@@ -9,6 +9,7 @@
 #include <string>
 
 #include "helpers/guarded.h"
+#include "helpers/machine.h"
 #include "helpers/rng.h"
 #include "sheaf/tensor.h"
 
@@ -19,6 +20,8 @@ struct Placed {
   std::byte* first = nullptr;
 
   std::byte* element(int64_t number) const;  // counted row-major
+
+  Memory read() const { return {first, memory}; }
 
   // `memory`, and what lies up to 128 bytes beside it in the arena: a stray write lands there.
   std::span<std::byte> watched(const GuardedMemory& arena) const;

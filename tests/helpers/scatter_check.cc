@@ -3,17 +3,21 @@
 
 #include <algorithm>
 
-#include "helpers/problem_plan.h"
 #include "helpers/random_problem.h"
 
-void ScatterCheck::run(const std::string& what) const {
-  ASSERT_FALSE(accepting_kernels(plan).empty());
+void ScatterCheck::run(const std::string& what, const Machine& machine) const {
+  ASSERT_FALSE(machine.kernels(plan).empty());
+  const auto index_bytes = element_count(plan.indices().sizes) * plan.indices().dtype.bytes();
   bool in_place = false;
-  for (const std::string& kernel : accepting_kernels(plan)) {
-    for (const int threads : {1, 2, 5, 0}) {
+  for (const std::string& kernel : machine.kernels(plan)) {
+    for (const int threads : machine.threads()) {
       oracle::Bytes output = in_place ? data : oracle::Bytes(expected.size(), std::byte{0xEE});
-      plan.run(in_place ? output.data() : data.data(), indices, updates.data(), output.data(),
-               {.threads = threads, .kernel = kernel});
+      const Memory written{output.data(), output};
+      machine.run(plan,
+                  {in_place ? written : readable(data.data(), data.size()),
+                   readable(indices, static_cast<size_t>(index_bytes)), written,
+                   readable(updates.data(), updates.size())},
+                  {.threads = threads, .kernel = kernel});
       const auto wrong = std::mismatch(output.begin(), output.end(), expected.begin()).first;
       EXPECT_TRUE(wrong == output.end())
           << what << ": " << kernel << " on " << threads << " threads"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One scatter of packed tensors on every backend and on 1, 2, 5 and all threads: all have to give
-// the bits of the oracle, out of place and in place.
+// One scatter of packed tensors on every kernel of a machine and every number of threads: all have
+// to give the bits of the oracle, out of place and in place.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "helpers/machine.h"
 #include "helpers/rng.h"
 #include "helpers/scatter_oracle.h"
 #include "sheaf/sheaf.h"
@@ -20,7 +21,7 @@ struct ScatterCheck {
   const oracle::Bytes &data, &updates, &expected;
 
   // `what` says which case this is.
-  void run(const std::string& what) const;
+  void run(const std::string& what, const Machine& machine = host()) const;
 };
 
 // `count` random elements; `tame` as in random_problem.h.

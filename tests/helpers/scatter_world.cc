@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::byte kPoison{0xEE};
 constexpr size_t kMargin = 8;  // poisoned bytes on both sides of the output
-constexpr int kThreads[] = {1, 2, 5, 0};
 
 // Values that tell orders and roundings apart: sums that wrap or round, both zeros, NaN.
 const std::vector<int32_t> kIntegers = {7, -3, std::numeric_limits<int32_t>::max(), 2, -11, 5};
@@ -80,6 +79,9 @@ void ScatterWorld::check(Problem problem) {
       problem.negative = negative;
       problem.out_of_range = rule;
       fillings_.each(count, problems_, [&](const Fillings::Filling& filling) {
+        if (fillings_seen_++ % machine_.one_in() != 0) {
+          return;
+        }
         problem.values = filling;
         const Answer answer = oracle::answer(problem);
         const bool broken = rule == OutOfRange::kTrust && answer.bad_count > 0;
@@ -95,6 +97,7 @@ void ScatterWorld::check_filling(const Problem& problem, const Answer& answer) {
   ++turn_;
   const bool refuses = answer.verdict != Verdict::kAnswered;
   const size_t all = oracle::kReductions.size();
+  const std::vector<int> threads = machine_.threads();
   for (size_t i = 0; i < (all_joinings_ && !refuses ? all : 1); ++i) {
     const uint64_t turn = turn_ / all + (all_joinings_ ? i : 0);
     check_call(problem, answer,
@@ -104,7 +107,7 @@ void ScatterWorld::check_filling(const Problem& problem, const Answer& answer) {
                 .type = turn / 2 % 2 == 0 ? sheaf::i32 : sheaf::f32,
                 .index_type = kIndexTypes[turn_ % 4],  // signed
                 .in_place = turn_ % 3 == 0,
-                .threads = kThreads[turn_ / 3 % 4]});
+                .threads = threads[turn_ / 3 % threads.size()]});
   }
 }
 
@@ -130,11 +133,14 @@ void ScatterWorld::check_call(const Problem& problem, const Answer& answer, cons
                                               {call.index_type, as_dims(problem.indices)},
                                               {call.type, as_dims(answer.shape)}},
                                              call.joining);
-    for (const std::string& kernel : accepting_kernels(plan)) {
+    for (const std::string& kernel : machine_.kernels(plan)) {
       Bytes memory = before;
-      std::byte* output = memory.data() + kMargin;
-      plan.run(call.in_place ? output : data.data(), indices.data(), updates.data(), output,
-               {.threads = call.threads, .kernel = kernel});
+      const Memory output{memory.data() + kMargin, memory};
+      machine_.run(plan,
+                   {call.in_place ? output : readable(data.data(), data.size()),
+                    readable(indices.data(), indices.size()), output,
+                    readable(updates.data(), updates.size())},
+                   {.threads = call.threads, .kernel = kernel});
       if (memory != expected) {
         fail(problem, kernel + " on " + std::to_string(call.threads) + " threads, " +
                           call.type.name() + " " + call.joining.str() + " wrote " +

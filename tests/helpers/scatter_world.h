@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // The exhaustive small world of scatters: every index rule and every filling of the indices of one
-// problem, on every kernel that accepts it, against the oracle. The reductions, with and without
-// the old value, onto data and onto zeros, on i32 and f32, in and out of place, and 1, 2, 5 or all
-// threads take turns from filling to filling; `all_joinings` tries every reduction on each.
+// problem, on every kernel of a machine that accepts it, against the oracle. The reductions, with
+// and without the old value, onto data and onto zeros, on i32 and f32, in and out of place, and the
+// numbers of threads take turns from filling to filling; `all_joinings` tries every reduction on
+// each.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "helpers/machine.h"
 #include "helpers/oracle.h"
 #include "helpers/scatter_oracle.h"
 #include "helpers/small_world.h"
@@ -16,8 +18,9 @@
 
 class ScatterWorld {
  public:
-  explicit ScatterWorld(size_t all_combinations_up_to, bool thin = false, bool all_joinings = false)
-      : fillings_(all_combinations_up_to, thin), all_joinings_(all_joinings) {}
+  ScatterWorld(const Machine& machine, size_t all_combinations_up_to, bool thin = false,
+               bool all_joinings = false)
+      : machine_(machine), fillings_(all_combinations_up_to, thin), all_joinings_(all_joinings) {}
 
   void check(oracle::Problem problem);
 
@@ -33,8 +36,9 @@ class ScatterWorld {
   void check_call(const oracle::Problem& problem, const oracle::Answer& answer, const Call& call);
   void fail(const oracle::Problem& problem, const std::string& what);
 
+  const Machine& machine_;
   Fillings fillings_;
   bool all_joinings_;
-  uint64_t turn_ = 0;
+  uint64_t fillings_seen_ = 0, turn_ = 0;
   int64_t refused_shapes_ = 0, refused_indices_ = 0, answered_ = 0, failures_ = 0, problems_ = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The exhaustive small world: every index rule and every filling of the indices of one problem, on
-// every kernel that accepts it, against the oracle.
+// every kernel of a machine that accepts it, against the oracle.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "helpers/machine.h"
 #include "helpers/oracle.h"
 #include "sheaf/sheaf.h"
 
@@ -51,8 +52,8 @@ std::vector<uint8_t> index_bytes(const std::vector<oracle::Wide>& values, sheaf:
 
 class SmallWorld {
  public:
-  explicit SmallWorld(size_t all_combinations_up_to, bool thin = false)
-      : fillings_(all_combinations_up_to, thin) {}
+  SmallWorld(const Machine& machine, size_t all_combinations_up_to, bool thin = false)
+      : machine_(machine), fillings_(all_combinations_up_to, thin) {}
 
   // Plans and runs `problem` with every rule and filling. Reports what differs from the oracle.
   void check(oracle::Problem problem);
@@ -74,6 +75,8 @@ class SmallWorld {
   void check_empty_axis(const oracle::Problem& problem, const sheaf::IndexError& error);
   void fail(const oracle::Problem& problem, const std::string& what);
 
+  const Machine& machine_;
   Fillings fillings_;
+  uint64_t fillings_seen_ = 0;
   int64_t refused_shapes_ = 0, refused_indices_ = 0, answered_ = 0, failures_ = 0, problems_ = 0;
 };

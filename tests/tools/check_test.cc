@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "program.h"
+#include "sheaf/cuda.h"
 
 namespace {
 
@@ -83,6 +84,18 @@ TEST(Check, CasesPassOnEveryLayoutAndBackend) {
   EXPECT_EQ(run_sheaf({"check", kPass, "--layout", "strided"}).out, "52 passed, 0 failed\n");
   EXPECT_EQ(run_sheaf({"check", kPass, "--layout", "strided", "--backend", "reference"}).out,
             "52 passed, 0 failed\n");
+}
+
+TEST(Check, CasesPassOnTheDevice) {
+  const Finished run = run_sheaf({"check", kPass, "--layout", "strided", "--backend", "cuda"});
+  if (sheaf::cuda::available()) {
+    EXPECT_EQ(run.out, "52 passed, 0 failed\n");
+    EXPECT_THAT(run_sheaf({"check", kFail, "--backend", "cuda"}).out,
+                EndsWith("\n0 passed, 11 failed\n"));
+  } else {
+    EXPECT_EQ(run.status, 2);
+    EXPECT_THAT(run.err, HasSubstr("cuda cannot be used: " + sheaf::cuda::description()));
+  }
 }
 
 TEST(Check, FiltersByOperatorAndName) {

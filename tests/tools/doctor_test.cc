@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "program.h"
+#include "sheaf/cuda.h"
 #include "sheaf/explain.h"
 #include "sheaf/version.h"
 
@@ -19,7 +20,8 @@ TEST(Doctor, TellsOfEveryBackend) {
   for (const std::string& name : sheaf::backend_names()) {
     EXPECT_THAT(run.out, HasSubstr("  backend       " + name + "   works\n"));
   }
-  EXPECT_THAT(run.out, HasSubstr("  cuda          not built in this version\n"));
+  const std::string verdict = sheaf::cuda::available() ? "   works\n" : "\n";
+  EXPECT_THAT(run.out, HasSubstr("  cuda          " + sheaf::cuda::description() + verdict));
   EXPECT_THAT(run.out, HasSubstr("  mpi           not built in this version\n"));
 }
 
@@ -33,6 +35,10 @@ TEST(Doctor, PrintsJson) {
   ASSERT_EQ(json["backends"].size(), sheaf::backend_names().size());
   EXPECT_EQ(json["backends"].back()["name"], "reference");
   EXPECT_EQ(json["backends"].back()["works"], true);
+  EXPECT_EQ(json["cuda"]["description"], sheaf::cuda::description());
+  EXPECT_EQ(json["cuda"]["available"], sheaf::cuda::available());
+  EXPECT_EQ(json["cuda"]["works"], sheaf::cuda::available());
+  EXPECT_EQ(json["cuda"]["trouble"], "");
 }
 
 TEST(Doctor, TellsThatCallsAreSentElsewhere) {

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "program.h"
+#include "sheaf/cuda.h"
+#include "sheaf/sheaf.h"
 
 namespace {
 
@@ -165,6 +167,25 @@ TEST(Explain, ListsKernelsWithTheirReasons) {
   const Finished forced =
       run_sheaf({"explain", "gather f32[9,64] i64[4]"}, "SHEAF_KERNEL=reference");
   EXPECT_THAT(forced.out, EndsWith("\nkernel\n  * reference.loops   runs this plan\n"));
+}
+
+TEST(Explain, ListsKernelsOfTheDevice) {
+  const std::string problem = "gather f32[9,64] i64[4]";
+  std::vector<sheaf::KernelReport> kernels;
+  if (sheaf::cuda::available()) {
+    kernels =
+        sheaf::cuda::kernels_for(sheaf::plan_gather({sheaf::f32, {9, 64}}, {sheaf::i64, {4}}));
+  }
+  const std::string listed = run_sheaf({"explain", problem, "--kernels"}).out;
+  const auto json = nlohmann::json::parse(run_sheaf({"explain", problem, "--json"}).out);
+  EXPECT_EQ(listed.find("\nkernel of cuda::run\n") != std::string::npos, !kernels.empty());
+  ASSERT_EQ(json["cuda_kernels"].size(), kernels.size());
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    EXPECT_THAT(listed, HasSubstr(kernels[i].name));
+    EXPECT_EQ(json["cuda_kernels"][i]["name"], kernels[i].name);
+  }
+  EXPECT_EQ(json["cuda_kernel"] == "", kernels.empty());
+  EXPECT_THAT(run_sheaf({"explain", problem}).out, Not(HasSubstr("cuda")));
 }
 
 TEST(Explain, PrintsJson) {

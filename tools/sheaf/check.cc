@@ -11,6 +11,7 @@
 #include "command.h"
 #include "conformance/case.h"
 #include "conformance/run_case.h"
+#include "sheaf/cuda.h"
 #include "sheaf/explain.h"
 #include "support/text.h"
 #include "terminal.h"
@@ -26,7 +27,8 @@ Examples:
   sheaf check cases/*.json
   sheaf check cases/*.json --op gather,gather_nd --layout strided
   sheaf check cases/onnx.json --name negative --verbose
-  sheaf check cases/*.json --backend reference)";
+  sheaf check cases/*.json --backend reference
+  sheaf check cases/*.json --backend cuda)";
 
 struct Options {
   std::vector<std::string> files, ops;
@@ -125,6 +127,9 @@ std::string check_op_name(const std::string& name) {
 }
 
 std::string check_backend_name(const std::string& name) {
+  if (name == kCuda) {
+    return cuda::available() ? "" : cat("cuda cannot be used: ", cuda::description());
+  }
   std::string known;
   for (const std::string& backend : backend_names()) {
     if (name == backend) {

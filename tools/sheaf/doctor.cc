@@ -8,7 +8,9 @@
 #include <numeric>
 
 #include "command.h"
+#include "device/device_memory.h"
 #include "machine.h"
+#include "sheaf/cuda.h"
 #include "sheaf/sheaf.h"
 #include "support/text.h"
 #include "terminal.h"
@@ -36,23 +38,23 @@ constexpr const char* kBuild = "optimised";
 constexpr const char* kBuild = "not optimised";
 #endif
 
+// What became of one small gather.
 struct BackendReport {
-  std::string name;
-  std::string trouble;  // empty: a gather on it gave what it had to
+  std::string name;     // of the GPU: its description
+  std::string trouble;  // empty: none
 };
 
-// Runs one small gather on the backend: rows of a table, forwards, backwards and from the end.
-std::string try_backend(const std::string& name) {
+// One small gather: rows of a table, forwards, backwards and from the end. `run(plan, table, rows,
+// output)` does it; returns what went wrong.
+template <class Run>
+std::string try_gather(Run run) {
   constexpr int64_t kRows = 1000, kWidth = 16;
   std::vector<int32_t> table(static_cast<size_t>(kRows * kWidth));
   std::iota(table.begin(), table.end(), 0);
   const std::vector<int64_t> rows = {0, 999, 7, -1, 7, -1000};
   std::vector<int32_t> got(rows.size() * kWidth);
   try {
-    const Tensor output = view(got, {std::ssize(rows), kWidth});
-    const ConstTensor data = view(table, {kRows, kWidth});
-    plan_gather(data.spec, view(rows).spec)
-        .run(data, view(rows), output, {.threads = 0, .kernel = name});
+    run(plan_gather(view(table, {kRows, kWidth}).spec, view(rows).spec), table, rows, got);
   } catch (const Error& error) {
     return error.what();
   }
@@ -69,9 +71,32 @@ std::string try_backend(const std::string& name) {
 std::vector<BackendReport> try_backends() {
   std::vector<BackendReport> reports;
   for (const std::string& name : backend_names()) {
-    reports.push_back({name, try_backend(name)});
+    reports.push_back(
+        {name, try_gather([&](const Plan& plan, const auto& table, const auto& rows, auto& output) {
+           plan.run(table.data(), rows.data(), output.data(), {.threads = 0, .kernel = name});
+         })});
   }
   return reports;
+}
+
+// A device that is not there is no trouble.
+BackendReport try_cuda() {
+  if (!cuda::available()) {
+    return {cuda::description(), ""};
+  }
+  const auto bytes = [](const auto& values) { return values.size() * sizeof values[0]; };
+  return {cuda::description(),
+          try_gather([&](const Plan& plan, const auto& table, const auto& rows, auto& output) {
+            DeviceMemory data(bytes(table));
+            DeviceMemory indices(bytes(rows));
+            const DeviceMemory result(bytes(output));
+            data.upload(table.data(), data.bytes());
+            indices.upload(rows.data(), indices.bytes());
+            const cuda::Workspace workspace(plan);
+            cuda::run(plan, data.data(), indices.data(), result.data(), workspace);
+            cuda::check(plan, workspace);
+            result.download(output.data(), result.bytes());
+          })};
 }
 
 std::string kernel_override() {
@@ -79,7 +104,8 @@ std::string kernel_override() {
   return forced == nullptr ? "" : printable(forced);
 }
 
-void print_text(const Machine& machine, const std::vector<BackendReport>& backends) {
+void print_text(const Machine& machine, const std::vector<BackendReport>& backends,
+                const BackendReport& device) {
   const auto line = [](const char* key, const std::string& value) {
     std::cout << "  " << key << std::string(14 - std::string_view(key).size(), ' ') << value
               << "\n";
@@ -95,23 +121,30 @@ void print_text(const Machine& machine, const std::vector<BackendReport>& backen
   line("features", features.empty() ? "none that matter" : features);
   line("threads", std::to_string(machine.threads));
   line("memory", mebibytes(memory_bytes()));
+  const auto verdict = [](const BackendReport& r) {
+    return cat(r.name, r.trouble.empty() ? "   works" : "   FAILS: ", r.trouble);
+  };
   for (const BackendReport& backend : backends) {
-    line("backend",
-         cat(backend.name, backend.trouble.empty() ? "   works" : "   FAILS: ", backend.trouble));
+    line("backend", verdict(backend));
   }
-  line("cuda", kNotBuilt);
+  line("cuda", cuda::available() ? verdict(device) : device.name);
   line("mpi", kNotBuilt);
   if (const std::string forced = kernel_override(); !forced.empty()) {
     line("SHEAF_KERNEL", forced + "   (every call is sent there)");
   }
 }
 
-void print_json(const Machine& machine, const std::vector<BackendReport>& backends) {
+void print_json(const Machine& machine, const std::vector<BackendReport>& backends,
+                const BackendReport& device) {
   auto list = nlohmann::ordered_json::array();
   for (const BackendReport& backend : backends) {
     list.push_back(
         {{"name", backend.name}, {"works", backend.trouble.empty()}, {"trouble", backend.trouble}});
   }
+  nlohmann::ordered_json cuda_json = {{"description", device.name},
+                                      {"available", cuda::available()},
+                                      {"works", cuda::available() && device.trouble.empty()},
+                                      {"trouble", device.trouble}};
   const nlohmann::ordered_json json = {{"version", SHEAF_VERSION},
                                        {"compiler", kCompiler},
                                        {"build", kBuild},
@@ -122,7 +155,7 @@ void print_json(const Machine& machine, const std::vector<BackendReport>& backen
                                        {"threads", machine.threads},
                                        {"memory_bytes", memory_bytes()},
                                        {"backends", std::move(list)},
-                                       {"cuda", kNotBuilt},
+                                       {"cuda", std::move(cuda_json)},
                                        {"mpi", kNotBuilt},
                                        {"kernel_override", kernel_override()}};
   std::cout << json.dump(2) << "\n";
@@ -130,10 +163,12 @@ void print_json(const Machine& machine, const std::vector<BackendReport>& backen
 
 int doctor(bool json) {
   const std::vector<BackendReport> backends = try_backends();
-  json ? print_json(this_machine(), backends) : print_text(this_machine(), backends);
+  const BackendReport device = try_cuda();
+  json ? print_json(this_machine(), backends, device)
+       : print_text(this_machine(), backends, device);
   const bool healthy = std::all_of(backends.begin(), backends.end(),
                                    [](const BackendReport& b) { return b.trouble.empty(); });
-  return healthy ? kSuccess : kDataError;
+  return healthy && device.trouble.empty() ? kSuccess : kDataError;
 }
 
 }  // namespace

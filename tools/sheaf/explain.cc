@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "example_indices.h"
+#include "explain_kernels.h"
 #include "formula.h"
 #include "frontends/problem/problem.h"
 #include "gather_picture.h"
@@ -78,30 +79,6 @@ std::string rule_text(const IndexRule& rule) {
                                                 : text;
 }
 
-// The kernels in the order in which they are asked, up to the one that runs, or all of them.
-void print_kernels(const Explanation& e, bool all) {
-  const std::string chosen = kernel_name(e.plan);
-  const std::vector<KernelReport> reports = kernels_for(e.plan);
-  size_t width = 0;
-  for (const KernelReport& report : reports) {
-    width = std::max(width, report.name.size());
-  }
-  std::cout << "\nkernel\n";
-  bool asked = true;
-  for (const KernelReport& report : reports) {
-    const bool runs = report.name == chosen;
-    if (asked || all) {
-      std::cout << (runs ? "  * " : "    ") << report.name
-                << std::string(width - report.name.size() + 3, ' ')
-                << (runs                     ? "runs this plan"
-                    : report.refusal.empty() ? "could, but is asked later"
-                                             : cat("refuses: ", report.refusal))
-                << "\n";
-    }
-    asked = asked && !runs;
-  }
-}
-
 void print_map(const Explanation& e, int64_t limit) {
   const Scene scene{e.plan, nullptr, *e.problem.indices, e.map};
   const auto count = static_cast<int64_t>(e.map.size());
@@ -153,7 +130,7 @@ void print_text(const Explanation& e, const Options& options) {
     plan.insert(at + 1, "  ");
   }
   std::cout << plan;
-  print_kernels(e, options.kernels);
+  std::cout << "\n" << kernel_lines(e.plan, options.kernels);
 }
 
 // Where the elements of the output come from, or the updates go to; null for nowhere.
@@ -171,6 +148,14 @@ nlohmann::ordered_json map_json(const Explanation& e, int64_t limit) {
   return map;
 }
 
+nlohmann::ordered_json reports_json(const std::vector<KernelReport>& reports) {
+  auto list = nlohmann::ordered_json::array();
+  for (const KernelReport& report : reports) {
+    list.push_back({{"name", report.name}, {"refusal", report.refusal}});
+  }
+  return list;
+}
+
 void print_json(const Explanation& e, const Options& options) {
   const Request& r = e.plan.request();
   nlohmann::ordered_json json = {{"op", to_string(r.op)},
@@ -178,11 +163,10 @@ void print_json(const Explanation& e, const Options& options) {
                                  {"bytes_moved", moved_bytes(e.plan)},
                                  {"plan", nlohmann::ordered_json::parse(e.plan.json())},
                                  {"kernel", kernel_name(e.plan)}};
-  auto kernels = nlohmann::ordered_json::array();
-  for (const KernelReport& report : kernels_for(e.plan)) {
-    kernels.push_back({{"name", report.name}, {"refusal", report.refusal}});
-  }
-  json["kernels"] = std::move(kernels);
+  json["kernels"] = reports_json(kernels_for(e.plan));
+  const std::vector<KernelReport> on_device = device_kernels(e.plan);
+  json["cuda_kernel"] = first_accepting(on_device);
+  json["cuda_kernels"] = reports_json(on_device);
   if (e.problem.indices && !e.made_up && small_enough(e.plan)) {
     json["map"] = map_json(e, options.limit);
     json["map_left_out"] = std::max<int64_t>(0, std::ssize(e.map) - options.limit);
@@ -238,7 +222,7 @@ void add_explain(CLI::App& app, Command& chosen) {
   command->add_option("--limit", options.limit, "The most lines of --map (64)")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
       ->option_text("N");
-  command->add_flag("--kernels", options.kernels, "Show every kernel of this build");
+  command->add_flag("--kernels", options.kernels, "Show every kernel of this build, and the GPU's");
   command->add_flag("--json", options.json, "Print a JSON object instead");
   add_color_option(*command, options.color);
   command->callback([&chosen] { chosen = [] { return explain(options); }; });

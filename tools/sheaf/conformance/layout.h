@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,7 @@ class Placed {
 
   const TensorSpec& spec() const { return spec_; }
   std::byte* data() { return memory_.data() + first_ * spec_.dtype.bytes(); }
+  std::span<std::byte> memory() { return memory_; }  // the elements and what is between them
 
   void write(const Literal& elements);  // packed, row-major
   Literal read() const;

@@ -7,6 +7,7 @@
 #include "conformance/case.h"
 #include "conformance/layout.h"
 #include "conformance/request.h"
+#include "conformance/run_on_device.h"
 #include "conformance/values.h"
 #include "conformance/webnn_rules.h"
 #include "element_text.h"
@@ -108,7 +109,9 @@ class ValueCase {
       request.output_given = true;
       const Plan plan = make_plan(request);
       const RunOptions run{.threads = 0, .kernel = options_.backend};
-      if (plan.is_scatter()) {
+      if (options_.backend == kCuda) {
+        run_on_device(plan, data, indices, updates, *output);
+      } else if (plan.is_scatter()) {
         plan.run(data.data(), indices.data(), updates.data(), output->data(), run);
       } else {
         plan.run(data.data(), indices.data(), output->data(), run);

@@ -8,8 +8,10 @@
 
 namespace sheaf::cli {
 
+inline constexpr const char* kCuda = "cuda";
+
 struct CaseOptions {
-  std::string backend;   // a backend or kernel; empty: whichever the library takes
+  std::string backend;   // a backend or kernel, or kCuda; empty: whichever the library takes
   bool strided = false;  // also with padded, reversed and transposed tensors
 };
 

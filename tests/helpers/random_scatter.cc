@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
-//
-// Scatters made at random, on every kernel of every backend and on 1, 2, 5 and all threads, against
-// the oracle, bit for bit. Memory is guarded as in random_test.cc; one in three is in place.
-//
-// SHEAF_TEST_CASES sets how many, SHEAF_TEST_SEED runs a single one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "helpers/guarded_tensor.h"
 #include "helpers/problem_plan.h"
+#include "helpers/random_cases.h"
 #include "helpers/random_problem.h"
 
 namespace {
@@ -24,7 +20,6 @@ using oracle::Problem;
 using oracle::Verdict;
 
 constexpr size_t kArenaBytes = size_t{8} << 20;
-constexpr int kThreads[] = {1, 2, 5, 0};
 
 struct Arenas {
   GuardedMemory data{kArenaBytes}, indices{kArenaBytes}, updates{kArenaBytes}, output{kArenaBytes};
@@ -54,8 +49,8 @@ void unpack(const Bytes& all, const Placed& placed) {
 
 class Case {
  public:
-  Case(uint64_t seed, int64_t most_elements)
-      : rng_(seed + 1), random_(random_scatter(seed, most_elements)) {
+  Case(const Machine& machine, uint64_t seed, int64_t most_elements)
+      : machine_(machine), rng_(seed + 1), random_(random_scatter(seed, most_elements)) {
     snprintf(running, sizeof running, "seed %llu: %s\n", static_cast<unsigned long long>(seed),
              random_.str().c_str());
   }
@@ -133,18 +128,19 @@ class Case {
   }
 
   void run_all_kernels(const sheaf::Plan& plan) {
+    const auto memory = output_.watched(arenas().output);
+    const Memory output{output_.first, memory};
     // What is not read may be missing.
-    const std::byte* data = random_.in_place             ? output_.first
-                            : random_.joining.onto_zeros ? nullptr
-                                                         : data_.first;
-    for (const std::string& kernel : accepting_kernels(plan)) {
-      for (const int threads : kThreads) {
-        const auto memory = output_.watched(arenas().output);
+    const Memory data = random_.in_place             ? output
+                        : random_.joining.onto_zeros ? Memory{}
+                                                     : data_.read();
+    for (const std::string& kernel : machine_.kernels(plan)) {
+      for (const int threads : machine_.threads()) {
         std::copy(before_.begin(), before_.end(), memory.begin());
         Verdict verdict = Verdict::kAnswered;
         try {
-          plan.run(data, indices_.first, updates_.first, output_.first,
-                   {.threads = threads, .kernel = kernel});
+          machine_.run(plan, {data, indices_.read(), output, updates_.read()},
+                       {.threads = threads, .kernel = kernel});
         } catch (const sheaf::IndexError& error) {
           verdict = Verdict::kBadIndex;
           EXPECT_EQ(error.bad_count(), answer_.bad_count) << running << error.what();
@@ -158,6 +154,7 @@ class Case {
     }
   }
 
+  const Machine& machine_;
   Rng rng_;
   RandomProblem random_;
   Answer answer_;
@@ -165,27 +162,8 @@ class Case {
   std::vector<std::byte> before_, expected_;
 };
 
-constexpr uint64_t kShares = 8;
-void run_cases(uint64_t share, uint64_t one_in, int64_t most_elements) {
-  const uint64_t count = from_environment("SHEAF_TEST_CASES", 6400) / kShares / one_in;
-  uint64_t first = share * 1'000'000'000 + static_cast<uint64_t>(most_elements);
-  uint64_t last = first + count;
-  if (std::getenv("SHEAF_TEST_SEED") != nullptr) {
-    first = from_environment("SHEAF_TEST_SEED", 0);
-    last = first + 1;
-  }
-  uint64_t too_large = 0;
-  for (uint64_t seed = first; seed < last && !testing::Test::HasFailure(); ++seed) {
-    too_large += Case(seed, most_elements).run() ? 0u : 1u;
-  }
-  EXPECT_LE(too_large, 2 + count / 20);  // else the generator, not the library, is at fault
-}
-
-class RandomScatter : public testing::TestWithParam<uint64_t> {};
-
-TEST_P(RandomScatter, Small) { run_cases(GetParam(), 1, 600); }
-TEST_P(RandomScatter, Large) { run_cases(GetParam(), 100, 60000); }
-
-INSTANTIATE_TEST_SUITE_P(Share, RandomScatter, testing::Range(uint64_t{0}, kShares));
-
 }  // namespace
+
+bool run_random_scatter(const Machine& machine, uint64_t seed, int64_t most_elements) {
+  return Case(machine, seed, most_elements).run();
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// Many updates to few cells on the GPU: the bits of the plain loop, for every type and reduction.
+// Relaxed, the order is free, which whole numbers do not show.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "helpers/crowd.h"
+#include "helpers/device.h"
+
+namespace sheaf {
+namespace {
+
+class CudaCollisions : public DeviceTest {};
+
+TEST_F(CudaCollisions, AllInOneCell) {
+  check_crowd(gpu(), Crowd::kOneCell, 6000, 1, true);
+  check_crowd(gpu(), Crowd::kOneCell, 1500, 5, false);
+}
+TEST_F(CudaCollisions, AHundredCells) {
+  check_crowd(gpu(), Crowd::kHundredCells, 6000, 1, true);
+  check_crowd(gpu(), Crowd::kHundredCells, 1500, 5, false);
+}
+TEST_F(CudaCollisions, ZipfsLaw) {
+  check_crowd(gpu(), Crowd::kZipf, 6000, 1, false);
+  check_crowd(gpu(), Crowd::kZipf, 1500, 5, true);
+}
+TEST_F(CudaCollisions, RelaxedOnWholeNumbers) {
+  for (const Crowd crowd : {Crowd::kOneCell, Crowd::kHundredCells, Crowd::kZipf}) {
+    check_relaxed_crowd(gpu(), crowd, 6000, 1);
+    check_relaxed_crowd(gpu(), crowd, 1500, 5);
+  }
+}
+
+// The sum in another order, or in higher precision, has other bits.
+TEST_F(CudaCollisions, TheOrderOfASumIsThatOfTheUpdates) {
+  const std::vector<float> data = {0}, updates = {1e8F, 1, -1e8F, 1};
+  const std::vector<int32_t> indices(4, 0);
+  const Plan plan =
+      plan_scatter({f32, {1}}, {i32, {4}}, {f32, {4}}, {.reduction = Reduction::kAdd});
+  for (const std::string& kernel : gpu().kernels(plan)) {
+    std::vector<float> output(1);
+    gpu().run(plan,
+              {readable(data.data(), 4), readable(indices.data(), 16), readable(output.data(), 4),
+               readable(updates.data(), 16)},
+              {.kernel = kernel});
+    EXPECT_EQ(output[0], 1.0F) << kernel << ": ((1e8 + 1) - 1e8) + 1 in f32";
+  }
+}
+
+}  // namespace
+}  // namespace sheaf

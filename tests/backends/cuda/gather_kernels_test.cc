@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+//
+// Gathers of every form, each on every CUDA kernel that takes it, against the reference backend.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "helpers/device.h"
+#include "helpers/device_check.h"
+#include "helpers/problem_plan.h"
+
+namespace sheaf {
+namespace {
+
+class CudaGatherKernels : public DeviceTest {};
+
+// Rows of these many bytes: all small ones, those between the sizes of loads, large ones.
+std::vector<int64_t> row_sizes() {
+  std::vector<int64_t> sizes = {100, 200, 256, 1000, 1024, 4096, 10248};
+  for (int64_t bytes = 1; bytes <= 64; ++bytes) {
+    sizes.push_back(bytes);
+  }
+  return sizes;
+}
+
+std::vector<DeviceCheck> rows() {
+  std::vector<DeviceCheck> checks;
+  for (const int64_t bytes : row_sizes()) {
+    for (const size_t shift : {0u, 1u, 2u, 4u, 8u}) {
+      const DType type = kIndexTypes[(static_cast<size_t>(bytes) + shift) % kIndexTypes.size()];
+      checks.push_back({plan_gather({u8, {97, bytes}}, {type, {301}}), spread(97, type), shift});
+    }
+  }
+  return checks;
+}
+
+// The index picks inside an inner axis, the same for every row.
+std::vector<DeviceCheck> inner_axis() {
+  std::vector<DeviceCheck> checks;
+  for (const DType type : {u8, f16, f32, f64, c128}) {
+    for (const int64_t entries : {1, 2, 31, 32, 33, 1000, 70000}) {
+      for (const int64_t picked : {1, 33, 1500}) {
+        checks.push_back({plan_gather({type, {13, entries}}, {i32, {picked}}, {.axis = 1}),
+                          spread(entries, i32), type == u8 ? 1u : 0u});
+      }
+    }
+    checks.push_back(
+        {plan_gather({type, {5, 77, 3}}, {i64, {4, 9}}, {.axis = 1}), spread(77, i64)});
+  }
+  return checks;
+}
+
+std::vector<DeviceCheck> elements() {
+  std::vector<DeviceCheck> checks;
+  for (const DType type : {u8, bf16, f32, i64, c128}) {
+    for (const int64_t count : {1, 2, 31, 32, 33, 255, 256, 257, 1025, 70000}) {
+      checks.push_back(
+          {plan_gather_elements({type, {19, 7}}, {i32, {count, 7}}, {.axis = 0}), spread(19, i32)});
+      checks.push_back({plan_gather_elements({type, {5, 19}}, {i32, {5, count}}, {.axis = -1}),
+                        spread(19, i32)});
+    }
+    checks.push_back(
+        {plan_gather_elements({type, {3, 90, 4}}, {u8, {3, 50, 2}}, {.axis = 1}), spread(90, u8)});
+  }
+  return checks;
+}
+
+std::vector<DeviceCheck> tuples() {
+  std::vector<DeviceCheck> checks;
+  for (const int64_t length : {0, 1, 2, 3, 4}) {
+    for (const int64_t batch : {0, 1}) {
+      const Plan plan =
+          plan_gather_nd({f32, {6, 5, 4, 3, 7, 2}}, {i64, {6, 70, length}}, {.batch_dims = batch});
+      checks.push_back({plan, spread(3, i64)});
+    }
+  }
+  checks.push_back({plan_gather({f32, {6, 50, 8}}, {i32, {6, 33}}, {.axis = 1, .batch_dims = 1}),
+                    spread(50, i32)});
+  const Plan window = plan_xla_gather({f32, {30, 20}}, {i64, {2, 50}},
+                                      {.offset_dims = {1, 2},
+                                       .start_index_map = {1, 0},
+                                       .index_vector_dim = 0,
+                                       .slice_sizes = {3, 2}});
+  checks.push_back({window, spread(30, i64)});
+  return checks;
+}
+
+// Transposed, reversed, with gaps, repeated; outputs too.
+std::vector<DeviceCheck> strided() {
+  std::vector<DeviceCheck> checks;
+  for (const size_t shift : {0u, 4u}) {
+    const TensorSpec turned(f32, {40, 9}, {1, 40});
+    const TensorSpec reversed(f32, {40, 9}, {-9, -1});
+    const TensorSpec gaps(f32, {40, 9}, {21, 2});
+    const TensorSpec repeated(f32, {40, 9}, {0, 1});
+    for (const TensorSpec& data : {turned, reversed, gaps, repeated}) {
+      for (const Dims& output : {Dims{9, 1}, Dims{1, 65}, Dims{-18, -2}}) {
+        const Plan plan = plan_gather(data, {i32, {65}, {-2}}, {f32, {65, 9}, output});
+        checks.push_back({plan, spread(40, i32), shift});
+      }
+      checks.push_back({plan_gather_elements(data, {i16, {7, 9}, {1, 7}}), spread(40, i16)});
+    }
+  }
+  return checks;
+}
+
+// Columns of a table that does not fit into the second-level cache of any device.
+std::vector<DeviceCheck> far_columns() {
+  const Plan plan = plan_gather_elements({f32, {5000, 4100}}, {i32, {640, 4100}});
+  return {{plan, spread(5000, i32), 4}};
+}
+
+TEST_F(CudaGatherKernels, Rows) { run_all(rows()); }
+TEST_F(CudaGatherKernels, InnerAxis) { run_all(inner_axis()); }
+TEST_F(CudaGatherKernels, Elements) { run_all(elements()); }
+TEST_F(CudaGatherKernels, Tuples) { run_all(tuples()); }
+TEST_F(CudaGatherKernels, Strided) { run_all(strided()); }
+TEST_F(CudaGatherKernels, FarColumns) { run_all(far_columns()); }
+
+// Every rule with indices of which a third is outside, on both sides.
+TEST_F(CudaGatherKernels, Rules) {
+  for (const DType type : kIndexTypes) {
+    for (const OutOfRange rule :
+         {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill, OutOfRange::kWrap}) {
+      for (const Negative negative : {Negative::kFromEnd, Negative::kOutOfRange}) {
+        const IndexRule index_rule{negative, rule, 7};
+        for (const int64_t columns : {1, 4, 33}) {
+          DeviceCheck{plan_gather({f32, {50, columns}}, {type, {400}}, {.rule = index_rule}),
+                      spread(75, type)}
+              .run();
+        }
+        DeviceCheck{plan_gather({f32, {6, 50}}, {type, {400}}, {.axis = 1, .rule = index_rule}),
+                    spread(75, type)}
+            .run();
+        DeviceCheck{plan_gather_elements({f32, {50, 6}}, {type, {100, 6}}, {.rule = index_rule}),
+                    spread(75, type)}
+            .run();
+      }
+    }
+  }
+}
+
+TEST_F(CudaGatherKernels, NoKernelGoesUntried) {
+  EXPECT_EQ(untried_kernels({rows(), inner_axis(), elements(), tuples(), strided(), far_columns()}),
+            std::set<std::string>());
+}
+
+}  // namespace
+}  // namespace sheaf

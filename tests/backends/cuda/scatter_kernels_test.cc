@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+//
+// Scatters of every form, each on every CUDA kernel that takes it, against the reference backend:
+// the same bits, in and out of place.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "helpers/device.h"
+#include "helpers/device_check.h"
+#include "helpers/problem_plan.h"
+#include "helpers/scatter_oracle.h"
+
+namespace sheaf {
+namespace {
+
+class CudaScatterKernels : public DeviceTest {};
+
+const std::vector<Reduction> kFew = {Reduction::kNone, Reduction::kAdd, Reduction::kMax,
+                                     Reduction::kMean};
+
+// Rows of these many bytes, many of which meet.
+std::vector<DeviceCheck> rows() {
+  std::vector<DeviceCheck> checks;
+  for (const int64_t bytes : {1, 2, 3, 4, 8, 12, 16, 20, 31, 33, 64, 100, 200, 1000, 10248}) {
+    for (const size_t shift : {0u, 1u, 4u}) {
+      for (const Reduction reduction : kFew) {
+        const Plan plan = plan_scatter({u8, {97, bytes}}, {i32, {301}}, {u8, {301, bytes}},
+                                       {.reduction = reduction});
+        checks.push_back({plan, spread(97, i32), shift});
+      }
+    }
+  }
+  return checks;
+}
+
+std::vector<DeviceCheck> types() {
+  std::vector<DeviceCheck> checks;
+  for (const DType type : oracle::kNumberTypes) {
+    for (const Reduction reduction : oracle::kReductions) {
+      if (!oracle::joins(type, reduction)) {
+        continue;
+      }
+      for (const bool self : {true, false}) {
+        const auto shift = static_cast<size_t>(type.bytes() < 16 ? type.bytes() : 0);
+        const Plan by_rows = plan_scatter({type, {31, 3}}, {i64, {200}}, {type, {200, 3}},
+                                          {.reduction = reduction, .include_self = self});
+        checks.push_back({by_rows, spread(31, i64), shift});
+        const Plan by_elements =
+            plan_scatter_elements({type, {31, 3}}, {i64, {200, 3}}, {type, {200, 3}},
+                                  {.reduction = reduction, .include_self = self});
+        checks.push_back({by_elements, spread(31, i64)});
+      }
+    }
+  }
+  return checks;
+}
+
+std::vector<DeviceCheck> forms() {
+  std::vector<DeviceCheck> checks;
+  for (const Reduction reduction : kFew) {
+    const auto add = [&](const Plan& plan, int64_t extent, size_t shift = 0) {
+      checks.push_back({plan, spread(extent, plan.indices().dtype), shift});
+    };
+    for (const int64_t count : {1, 32, 33, 257, 1025, 70000}) {
+      add(plan_scatter_elements({f32, {19, 7}}, {i32, {count, 7}}, {f32, {count, 7}},
+                                {.axis = 0, .reduction = reduction}),
+          19);
+      add(plan_scatter_elements({f32, {5, 19}}, {i32, {5, count}}, {f32, {5, count}},
+                                {.axis = -1, .reduction = reduction}),
+          19);
+      add(plan_scatter({f32, {3, 50}}, {i32, {count}}, {f32, {3, count}},
+                       {.axis = 1, .reduction = reduction}),
+          50, 4);
+    }
+    add(plan_scatter({f32, {6, 50, 8}}, {i32, {6, 33}}, {f32, {6, 33, 8}},
+                     {.axis = 1, .batch_dims = 1, .reduction = reduction}),
+        50);
+    for (const int64_t length : {1, 2, 3, 4}) {
+      Dims updates = {6, 70};
+      for (int d = static_cast<int>(length) + 1; d < 6; ++d) {
+        updates.push_back(Dims{6, 5, 4, 3, 7, 2}[d]);
+      }
+      add(plan_scatter_nd({f32, {6, 5, 4, 3, 7, 2}}, {i64, {6, 70, length}}, {f32, updates},
+                          {.batch_dims = 1, .reduction = reduction}),
+          3);
+    }
+    // Transposed, reversed and with gaps.
+    add(plan_scatter({f32, {40, 9}, {1, 40}}, {i32, {65}, {-2}}, {f32, {65, 9}, {-18, -2}},
+                     {f32, {40, 9}, {21, 2}}, {.reduction = reduction}),
+        40);
+    // Windows that overlap, whole or cut at the edge.
+    for (const bool whole : {true, false}) {
+      add(plan_xla_scatter({f32, {30, 20}}, {i64, {2, 50}}, {f32, {50, 3, 2}},
+                           {.update_window_dims = {1, 2},
+                            .scatter_dims_to_operand_dims = {1, 0},
+                            .index_vector_dim = 0,
+                            .reduction = reduction,
+                            .skip_whole_window = whole}),
+          33);
+    }
+  }
+  return checks;
+}
+
+// In any order, where the order does not show.
+std::vector<DeviceCheck> relaxed() {
+  std::vector<DeviceCheck> checks;
+  for (const DType type : {i8, i16, i32, i64, u8, u16, u32, u64}) {
+    for (const Reduction reduction : {Reduction::kAdd, Reduction::kMin, Reduction::kMax}) {
+      for (const OutOfRange rule : {OutOfRange::kFail, OutOfRange::kSkip}) {
+        const Plan plan =
+            plan_scatter({type, {31, 3}}, {i32, {999}}, {type, {999, 3}},
+                         {.reduction = reduction, .relaxed = true, .rule = {.out_of_range = rule}});
+        checks.push_back({plan, spread(31, i32), static_cast<size_t>(type.bytes())});
+        checks.push_back({plan, spread(40, i32)});
+      }
+    }
+  }
+  return checks;
+}
+
+TEST_F(CudaScatterKernels, Rows) { run_all(rows()); }
+TEST_F(CudaScatterKernels, Types) { run_all(types()); }
+TEST_F(CudaScatterKernels, Forms) { run_all(forms()); }
+TEST_F(CudaScatterKernels, Relaxed) { run_all(relaxed()); }
+
+TEST_F(CudaScatterKernels, Rules) {
+  for (const DType type : kIndexTypes) {
+    for (const OutOfRange rule :
+         {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kSkip, OutOfRange::kWrap}) {
+      for (const Reduction reduction : kFew) {
+        for (const bool zeros : {false, true}) {
+          const Plan plan = plan_scatter({f32, {50, 3}}, {type, {400}}, {f32, {400, 3}},
+                                         {.reduction = reduction,
+                                          .include_self = !zeros,
+                                          .onto_zeros = zeros,
+                                          .rule = {.out_of_range = rule}});
+          DeviceCheck{plan, spread(75, type)}.run();
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaScatterKernels, NoKernelGoesUntried) {
+  EXPECT_EQ(untried_kernels({rows(), types(), forms(), relaxed()}), std::set<std::string>());
+}
+
+}  // namespace
+}  // namespace sheaf
