@@ -72,7 +72,7 @@ void run(const Plan& plan, const void* data, const void* indices, const void* up
 void check(const Plan& plan, WorkspaceView workspace, Stream stream = nullptr);
 
 // What the kernels of this backend say to a plan, in the order in which they are asked. Empty where
-// the build has no CUDA.
+// there is no device: what fits depends on it.
 std::vector<KernelReport> kernels_for(const Plan& plan);
 
 }  // namespace sheaf::cuda

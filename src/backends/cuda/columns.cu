@@ -1,203 +1,255 @@
 // SPDX-License-Identifier: MIT
 //
 // Indices that choose among rows, column by column (gather_elements along an outer axis): random
-// single elements of a large table. A block has a few columns of it whole in shared memory.
-// Neighbouring blocks have neighbouring columns at the same time, so that what their rows share of
-// a sector comes from memory once.
-#include <cuda_pipeline.h>
-
+// single elements of a large table. They are taken strip by strip. A strip's part of the table is
+// first packed: only in one piece do its pages stay known to the GPU, and its bytes in L2. One
+// launch chooses from a strip and packs the next.
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "backends/cuda/device.h"
-#include "backends/cuda/staged.cuh"
+#include "backends/cuda/move_rows.cuh"
 
 namespace sheaf::cuda {
 namespace {
 
-constexpr int kThreads = 1024;
-constexpr int kStepsInFlight = 4;
+constexpr int kInFlight = 8;      // rows, of a thread that chooses
+constexpr int kWordsOfPack = 4;   // of a thread that packs
+constexpr int64_t kWidest = 256;  // columns of a strip; a divisor of, or equal to kBlockThreads
+constexpr int64_t kMostStrips = 4096;
 
-struct ColumnsArgs {
-  AnyNest outer;  // the loops outside rows and columns; the rule and the coordinate
-  const std::byte* data;
+struct StripArgs {
+  NestOf<1, 1> rows;  // the loop over rows, the coordinate and the rule
   const std::byte* indices;
+  const std::byte* packed;
   std::byte* output;
   const Verdict* verdict;
-  Loop columns, rows;
-  uint32_t width;  // columns that a block has, a power of two
-  int64_t strips;  // of one outer point; the last begins where it ends with the columns
-  int copy_bytes;  // 16, 8, 4 or 1: what a row of a strip is read by
+  int64_t columns, column_index;  // of this strip; index elements from one to the next
+  uint32_t width;                 // of every packed row, in columns
+  uint32_t choosing_blocks;       // come after those that pack
+  int64_t pitch;                  // the same in bytes
+  // The next strip. Null: there is none.
+  const std::byte* next;
+  std::byte* next_packed;
+  WideDivisor next_row_words;
+  bool next_wide;  // by words of 16 bytes, else by elements
 };
 
+// From compute capability 9.0 on, a launch may begin while the one before it ends: up to here it
+// must not touch what that one reads or writes.
+__device__ void wait_for_launch_before() {
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
+
+__device__ void let_next_launch_begin() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 template <int kBytes>
-__device__ void copy_strip(const ColumnsArgs& args, const std::byte* data, uint32_t row_bytes,
-                           std::byte* strip) {
-  const DeviceCoordinate& entries = args.outer.coordinates[0];
-  const uint32_t copies = row_bytes / kBytes;
-  const auto count = static_cast<uint32_t>(entries.extent) * copies;
-  for (uint32_t i = threadIdx.x; i < count; i += kThreads) {
-    const uint32_t row = i / copies;
-    const std::byte* from = data + row * entries.stride + (i - row * copies) * kBytes;
-    if constexpr (kBytes >= 4) {
-      __pipeline_memcpy_async(strip + i * kBytes, from, kBytes);
-    } else {
-      *reinterpret_cast<Word<kBytes>*>(strip + i) = load<Word<kBytes>>(from);
-    }
-  }
-}
-
-// Brings the columns from `data` on to shared memory, row after row.
-__device__ void stage_strip(const ColumnsArgs& args, const std::byte* data, uint32_t row_bytes,
-                            std::byte* strip) {
-  switch (args.copy_bytes) {
-    case 16: copy_strip<16>(args, data, row_bytes, strip); break;
-    case 8: copy_strip<8>(args, data, row_bytes, strip); break;
-    case 4: copy_strip<4>(args, data, row_bytes, strip); break;
-    default: copy_strip<1>(args, data, row_bytes, strip); break;
-  }
-  __pipeline_commit();
-  __pipeline_wait_prior(0);
-  __syncthreads();
-}
-
-// kTogether columns of a row at a time.
-template <int kBytes, int kTogether, Indices kIndices>
-__device__ void choose(const ColumnsArgs& args, const Place& place, int64_t first_column,
-                       const std::byte* strip) {
-  const uint32_t across = args.width / kTogether;  // steps of a row
-  const uint32_t row_bytes = args.width * kBytes;
-  const uint32_t column = threadIdx.x % across * kTogether;
-  const uint32_t side = kThreads / across;  // rows side by side
-  const int64_t index = place.index + (first_column + column) * args.columns.index;
-  std::byte* const output = args.output + place.output + (first_column + column) * kBytes;
-  for (int64_t row = threadIdx.x / across; row < args.rows.extent; row += kStepsInFlight * side) {
-    RawIndices<kIndices, kTogether> raw[kStepsInFlight];
+__device__ void pack(const StripArgs& args, int64_t block) {
+  const DeviceCoordinate& entries = args.rows.coordinates[0];
+  const auto row_words = static_cast<int64_t>(args.next_row_words.divisor);
+  Word<kBytes> words[kWordsOfPack];
+  int64_t to[kWordsOfPack];
 #pragma unroll
-    for (int i = 0; i < kStepsInFlight; ++i) {
-      if (row + i * side < args.rows.extent) {
-        raw[i].template load<Sectors::kShared>(args.outer.index_kind, args.indices,
-                                               index + (row + i * side) * args.rows.index);
-      }
+  for (int i = 0; i < kWordsOfPack; ++i) {
+    const int64_t word = (block * kWordsOfPack + i) * kBlockThreads + threadIdx.x;
+    const auto row =
+        static_cast<int64_t>(args.next_row_words.quotient(static_cast<uint64_t>(word)));
+    const int64_t column = (word - row * row_words) * kBytes;
+    to[i] = row < entries.extent ? row * args.pitch + column : kNowhere;
+    if (to[i] != kNowhere) {
+      words[i] = load_once<Word<kBytes>>(args.next + row * entries.stride + column);
     }
+  }
+  wait_for_launch_before();
 #pragma unroll
-    for (int i = 0; i < kStepsInFlight; ++i) {
-      if (row + i * side < args.rows.extent) {
-        uint32_t entries[kTogether];
-        raw[i].resolve(args.outer, entries);
-        write_outputs<kBytes, kTogether, Sectors::kShared>(
-            args.outer, strip + column * kBytes, row_bytes, kBytes, entries,
-            output + (row + i * side) * args.rows.output);
-      }
+  for (int i = 0; i < kWordsOfPack; ++i) {
+    if (to[i] != kNowhere) {
+      *reinterpret_cast<Word<kBytes>*>(args.next_packed + to[i]) = words[i];
     }
   }
-}
-
-template <int kBytes, int kTogether, Indices kIndices>
-__global__ void __launch_bounds__(kThreads, 1)
-    columns_kernel(const __grid_constant__ ColumnsArgs args) {
-  extern __shared__ uint4 shared[];
-  auto* const strip = reinterpret_cast<std::byte*>(shared);
-  if (refused(args.verdict)) {
-    return;
-  }
-  for (int64_t number = blockIdx.x; number < args.outer.points * args.strips; number += gridDim.x) {
-    const int64_t outer = number / args.strips;
-    const int64_t first_column =
-        min((number - outer * args.strips) * args.width, args.columns.extent - args.width);
-    const Place place = locate(args.outer, outer);
-    stage_strip(args, args.data + place.data + first_column * kBytes, args.width * kBytes, strip);
-    choose<kBytes, kTogether, kIndices>(args, place, first_column, strip);
-    __syncthreads();
-  }
-}
-
-template <int kBytes, int kTogether, Indices kIndices>
-void launch(const ColumnsArgs& args, Stream stream) {
-  const Device& device = current_device();
-  const int64_t shared = args.outer.coordinates[0].extent * args.width * kBytes;
-  const auto kernel = columns_kernel<kBytes, kTogether, kIndices>;
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                       static_cast<int>(shared));
-  const int64_t blocks = std::min<int64_t>(args.outer.points * args.strips, device.multiprocessors);
-  kernel<<<static_cast<unsigned>(blocks), kThreads, static_cast<size_t>(shared), stream>>>(args);
-}
-
-// Where a strip may begin, in columns: what alignment has to hold for.
-int64_t strip_step(const ColumnsArgs& args) {
-  return std::gcd(int64_t{args.width}, args.columns.extent - args.width);
-}
-
-// How many indices, and outputs, are one aligned access each.
-int most_together(const ColumnsArgs& args, int bytes, int index_bytes) {
-  const int64_t step = strip_step(args);
-  int outputs = common_alignment(args.output, {args.rows.output, step * bytes}, 16);
-  int indices =
-      common_alignment(args.indices, {args.rows.index * index_bytes, step * index_bytes}, 16);
-  for (int l = 0; l < args.outer.loop_count(); ++l) {
-    outputs = common_alignment(nullptr, {args.outer.loops[l].output}, outputs);
-    indices = common_alignment(nullptr, {args.outer.loops[l].index * index_bytes}, indices);
-  }
-  return args.columns.index != 1
-             ? 1
-             : std::min({outputs / bytes, indices / index_bytes, static_cast<int>(args.width)});
 }
 
 template <int kBytes, Indices kIndices>
-void launch_width(const ColumnsArgs& args, Stream stream) {
-  constexpr int kMost = kMostTogether<kBytes, kIndices>;
-  const int together = most_together(args, kBytes, kIndices == Indices::kInt32 ? 4 : 8);
-  if (kMost > 1 && together >= kMost) {
-    launch<kBytes, kMost, kIndices>(args, stream);
-  } else if (kMost > 2 && together >= 2) {
-    launch<kBytes, std::min(kMost, 2), kIndices>(args, stream);
-  } else {  // one kernel for all that is odd
-    launch<kBytes, 1, Indices::kAnyType>(args, stream);
+__device__ void choose(const StripArgs& args, int64_t block) {
+  const DeviceCoordinate& entries = args.rows.coordinates[0];
+  const DeviceLoop& rows = args.rows.loops[0];
+  const uint32_t side = kBlockThreads / args.width;  // rows that the block has side by side
+  const int64_t column = threadIdx.x % args.width;
+  const int64_t first = block * (side * kInFlight) + threadIdx.x / args.width;
+  const bool inside = column < args.columns && !refused(args.verdict);
+  const auto live = [&](int i) { return inside && first + i * side < rows.extent; };
+  int64_t raw[kInFlight];
+#pragma unroll
+  for (int i = 0; i < kInFlight; ++i) {
+    if (live(i)) {
+      raw[i] =
+          load_raw_once<kIndices>(args.rows.index_kind, args.indices,
+                                  (first + i * side) * rows.index + column * args.column_index);
+    }
+  }
+  wait_for_launch_before();
+  Word<kBytes> words[kInFlight];
+#pragma unroll
+  for (int i = 0; i < kInFlight; ++i) {
+    if (live(i)) {
+      const int64_t entry = entry_of(args.rows, raw[i], entries.extent);
+      words[i] = entry != kOutside
+                     ? load<Word<kBytes>>(args.packed + (entry * args.width + column) * kBytes)
+                     : fill_word<kBytes>(args.rows, 0);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kInFlight; ++i) {
+    if (live(i)) {
+      store_streaming(args.output + (first + i * side) * rows.output + column * kBytes, words[i]);
+    }
   }
 }
 
-ColumnsArgs columns_args(const GatherCall& call, int64_t width) {
-  Nest outer = call.nest;
-  const Loop columns = outer.loops.back();
-  outer.loops.pop_back();
-  const Loop rows = outer.loops.back();
-  outer.loops.pop_back();
-  ColumnsArgs args{device_nest<AnyNest>(outer),
-                   call.data,
-                   call.indices,
-                   call.output,
-                   call.verdict,
-                   columns,
-                   rows,
-                   static_cast<uint32_t>(width),
-                   (columns.extent - 1) / width + 1,
-                   1};
-  const int64_t bytes = call.nest.row_bytes;
-  args.copy_bytes = common_alignment(
-      call.data, {outer.coordinates[0].stride, width * bytes, strip_step(args) * bytes}, 16);
-  for (const Loop& loop : outer.loops) {
-    args.copy_bytes = common_alignment(nullptr, {loop.data}, args.copy_bytes);
+template <int kBytes, Indices kIndices>
+__global__ void __launch_bounds__(kBlockThreads)
+    strip_kernel(const __grid_constant__ StripArgs args) {
+  let_next_launch_begin();
+  const uint32_t packing = gridDim.x - args.choosing_blocks;
+  if (blockIdx.x >= packing) {
+    choose<kBytes, kIndices>(args, blockIdx.x - packing);
+  } else if (args.next_wide) {
+    pack<16>(args, blockIdx.x);
+  } else {
+    pack<kBytes>(args, blockIdx.x);
   }
-  args.copy_bytes = args.copy_bytes == 2 ? 1 : args.copy_bytes;
+}
+
+// The strips of a call: those of one point of the outer loops, then those of the next.
+struct Strips {
+  const GatherCall& call;
+  Loop columns, rows;
+  AnyNest outer;
+  int64_t width, per_point, count;
+  std::byte* packed[2];
+
+  Strips(const GatherCall& gather, std::byte* memory) : call(gather) {
+    Nest around = call.nest;
+    columns = around.loops.back();
+    around.loops.pop_back();
+    rows = around.loops.back();
+    around.loops.pop_back();
+    outer = device_nest<AnyNest>(around);
+    width = strip_width(call.nest);
+    per_point = (columns.extent - 1) / width + 1;
+    count = outer.points * per_point;
+    packed[0] = memory;
+    packed[1] = memory + packed_bytes(call.nest) / 2;
+  }
+
+  Place place(int64_t strip) const {
+    Place at = locate(outer, strip / per_point);
+    const int64_t column = strip % per_point * width;
+    at.data += column * columns.data;
+    at.index += column * columns.index;
+    at.output += column * columns.output;
+    return at;
+  }
+  int64_t columns_of(int64_t strip) const {
+    return std::min(width, columns.extent - strip % per_point * width);
+  }
+};
+
+// Describes one launch: choosing from `strip` (none if -1) and packing the one after it.
+StripArgs strip_args(const Strips& strips, int64_t strip) {
+  const GatherCall& call = strips.call;
+  Nest rows = call.nest;
+  rows.loops = {strips.rows};
+  StripArgs args{};
+  args.rows = device_nest<NestOf<1, 1>>(rows);
+  args.verdict = call.verdict;
+  args.width = static_cast<uint32_t>(strips.width);
+  args.pitch = strips.width * call.nest.row_bytes;
+  args.column_index = strips.columns.index;
+  if (strip >= 0) {
+    const Place at = strips.place(strip);
+    args.indices =
+        call.indices + (at.index + call.nest.coordinates[0].offset) * call.nest.index_type.bytes();
+    args.packed = strips.packed[strip % 2];
+    args.output = call.output + at.output;
+    args.columns = strips.columns_of(strip);
+    const int64_t rows_of_block = kBlockThreads / strips.width * kInFlight;
+    args.choosing_blocks = static_cast<uint32_t>((strips.rows.extent - 1) / rows_of_block + 1);
+  }
   return args;
+}
+
+// A packed row is as wide as a strip; one at the right edge leaves the rest of it as it is.
+unsigned add_packing(const Strips& strips, int64_t next, StripArgs& args) {
+  constexpr int64_t kWordsOfBlock = kBlockThreads * kWordsOfPack;
+  const Nest& nest = strips.call.nest;
+  args.next = strips.call.data + strips.place(next).data;
+  args.next_packed = strips.packed[next % 2];
+  const int64_t row_bytes = strips.columns_of(next) * nest.row_bytes;
+  const auto bits = reinterpret_cast<uintptr_t>(args.next) |
+                    static_cast<uintptr_t>(nest.coordinates[0].stride | row_bytes | args.pitch);
+  args.next_wide = bits % 16 == 0;
+  const int64_t row_words = row_bytes / (args.next_wide ? 16 : nest.row_bytes);
+  args.next_row_words = WideDivisor(static_cast<uint64_t>(row_words));
+  return static_cast<unsigned>((nest.coordinates[0].extent * row_words - 1) / kWordsOfBlock + 1);
+}
+
+// `early`: may begin while the launch before it ends.
+void launch(void (*kernel)(StripArgs), const StripArgs& args, unsigned blocks, bool early,
+            Stream stream) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = kBlockThreads;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = early ? 1 : 0;
+  cudaLaunchKernelEx(&config, kernel, args);
 }
 
 }  // namespace
 
-int64_t columns_width(int64_t entries, int64_t columns, int64_t entry_bytes) {
-  constexpr int64_t kLine = 128;
-  const int64_t fitting = current_device().shared_bytes / (entries * entry_bytes);
-  const int64_t most = std::min({fitting, columns, kLine / entry_bytes});
+int64_t strip_width(const Nest& nest) {
+  const int64_t room = current_device().l2_bytes / 3;
+  const int64_t fitting = room / (nest.coordinates[0].extent * nest.row_bytes);
+  const int64_t most = std::min({fitting, kWidest, nest.loops.back().extent});
   return most < 1 ? 0 : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
 }
 
-void launch_columns(const GatherCall& call, int64_t width) {
-  const ColumnsArgs args = columns_args(call, width);
-  with_word_bytes(static_cast<int>(call.nest.row_bytes), [&](auto bytes) {
-    with_indices(call.nest.index_type.kind(),
-                 [&](auto indices) { launch_width<bytes(), indices()>(args, call.stream); });
-  });
+size_t packed_bytes(const Nest& nest) {
+  const int64_t strip = nest.coordinates[0].extent * strip_width(nest) * nest.row_bytes;
+  return 2 * static_cast<size_t>((strip + 255) / 256 * 256);
+}
+
+bool fits_columns(const Nest& nest) {
+  const int64_t width = strip_width(nest);
+  int64_t strips = width == 0 ? 0 : (nest.loops.back().extent - 1) / width + 1;
+  for (int l = 0; l + 2 < nest.loops.size(); ++l) {
+    strips *= nest.loops[l].extent;
+  }
+  return width * nest.row_bytes >= 32 && strips <= kMostStrips;
+}
+
+void launch_columns(const GatherCall& call) {
+  const Strips strips(call, call.packed);
+  for (int64_t strip = -1; strip < strips.count; ++strip) {
+    StripArgs args = strip_args(strips, strip);
+    const unsigned packing = strip + 1 < strips.count ? add_packing(strips, strip + 1, args) : 0;
+    with_word_bytes(static_cast<int>(call.nest.row_bytes), [&](auto bytes) {
+      with_indices(call.nest.index_type.kind(), [&](auto indices) {
+        launch(strip_kernel<bytes(), indices()>, args, packing + args.choosing_blocks,
+               strip >= 0 && current_device().major >= 9, call.stream);
+      });
+    });
+  }
 }
 
 }  // namespace sheaf::cuda

@@ -86,12 +86,13 @@ __device__ int64_t load_raw(Kind kind, const std::byte* indices, int64_t element
 
 // The same for indices that are read but once.
 template <Indices kIndices>
-__device__ int64_t load_raw_once(const std::byte* indices, int64_t element) {
-  static_assert(kIndices != Indices::kAnyType);
+__device__ int64_t load_raw_once(Kind kind, const std::byte* indices, int64_t element) {
   if constexpr (kIndices == Indices::kInt32) {
     return load_once<int32_t>(indices + element * 4);
-  } else {
+  } else if constexpr (kIndices == Indices::kBits64) {
     return load_once<long long>(indices + element * 8);
+  } else {
+    return load_raw<kIndices>(kind, indices, element);
   }
 }
 

@@ -69,10 +69,6 @@ const char* elements_refusal(const Nest& nest) {
 
 void run_staged(const GatherCall& call) { launch_staged(call, staged_shape(call.nest)); }
 
-int64_t strip_width(const Nest& nest) {
-  return columns_width(nest.coordinates[0].extent, nest.loops.back().extent, nest.row_bytes);
-}
-
 const char* columns_refusal(const Nest& nest) {
   if (nest.loops.size() < 2 || nest.coordinates.size() != 1) {
     return "not one index an element";
@@ -91,10 +87,8 @@ const char* columns_refusal(const Nest& nest) {
   if (coordinate.extent * inner.extent * inner.data <= current_device().l2_bytes / 4) {
     return "data fits into L2 as it is";
   }
-  return strip_width(nest) == 0 ? "a column does not fit into shared memory" : nullptr;
+  return fits_columns(nest) ? nullptr : "strips that fit into L2 are too narrow, or too many";
 }
-
-void run_columns(const GatherCall& call) { launch_columns(call, strip_width(call.nest)); }
 
 const char* rows_refusal(const Nest& nest) {
   return nest.loops.empty() || nest.loops.back().output == nest.row_bytes
@@ -107,7 +101,7 @@ const char* accepts_everything(const Nest& /*nest*/) { return nullptr; }
 constexpr GatherKernel kKernels[] = {
     {"cuda.lookup", lookup_refusal, run_staged, false},
     {"cuda.elements", elements_refusal, run_staged, false},
-    {"cuda.columns", columns_refusal, run_columns, false},
+    {"cuda.columns", columns_refusal, launch_columns, false},
     {"cuda.rows", rows_refusal, launch_rows, true},
     {"cuda.strided", accepts_everything, launch_rows, true},
 };
@@ -115,6 +109,10 @@ constexpr GatherKernel kKernels[] = {
 }  // namespace
 
 std::span<const GatherKernel> gather_kernels() { return kKernels; }
+
+size_t gather_workspace_bytes(const Nest& nest) {
+  return nest.empty() || columns_refusal(nest) != nullptr ? 0 : packed_bytes(nest);
+}
 
 int word_bytes(const GatherCall& call) {
   const Nest& nest = call.nest;

@@ -18,6 +18,7 @@ struct GatherCall {
   std::byte* output;
   const Verdict* verdict;  // null: nothing was checked
   Stream stream;
+  std::byte* packed = nullptr;  // room for launch_columns
 };
 
 // The indices in row-major order of their tensor, each held against the extent of its coordinate.
@@ -56,9 +57,10 @@ struct StagedShape {
 bool fits_staged(const StagedShape& shape);
 void launch_staged(const GatherCall& call, const StagedShape& shape);
 
-// columns.cu: `width` columns of the innermost loop at a time, with their part of data in shared
-// memory. columns_width() is 0 where not one column fits.
-int64_t columns_width(int64_t entries, int64_t columns, int64_t entry_bytes);
-void launch_columns(const GatherCall& call, int64_t width);
+// columns.cu: strips of columns of the innermost loop, each with its part of data packed.
+int64_t strip_width(const Nest& nest);  // in columns; 0: not one fits
+size_t packed_bytes(const Nest& nest);
+bool fits_columns(const Nest& nest);
+void launch_columns(const GatherCall& call);
 
 }  // namespace sheaf::cuda

@@ -119,12 +119,14 @@ void run(const Plan& plan, const void* data, const void* indices, void* output,
   const Nest& nest = plan.nest();
   const GatherKernel& kernel = choose(plan, options.kernel);
   Verdict* const verdict = verdict_of(plan, workspace);
-  const GatherCall call{nest,
-                        static_cast<const std::byte*>(data),
-                        static_cast<const std::byte*>(indices),
-                        static_cast<std::byte*>(output),
-                        verdict,
-                        stream};
+  const GatherCall call{
+      nest,
+      static_cast<const std::byte*>(data),
+      static_cast<const std::byte*>(indices),
+      static_cast<std::byte*>(output),
+      verdict,
+      stream,
+      static_cast<std::byte*>(workspace.memory) + (verdict != nullptr ? kWorkspaceAlignment : 0)};
   if (verdict != nullptr) {
     const CheckArgs check = check_args(plan, indices, verdict);
     if (kernel.by_words && !nest.empty() && check.count > 0 && fits_small_rows(call, check)) {
@@ -142,6 +144,9 @@ void run(const Plan& plan, const void* data, const void* indices, void* output,
 
 std::vector<KernelReport> kernels_for(const Plan& plan) {
   std::vector<KernelReport> reports;
+  if (!available()) {
+    return reports;  // what fits depends on the device
+  }
   if (plan.is_scatter()) {
     const bool atomics = joins_by_atomics(plan);
     return {{"cuda.atomics",

@@ -120,8 +120,7 @@ struct Chooser {
       const uint32_t number = begin + i * blockDim.x;
       if (number < steps) {
         const Step step = step_of<kTogether>(s, number);
-        round[i].template load<Sectors::kOwn>(args.nest.index_kind, args.indices,
-                                              places[step.row].index + step.column);
+        round[i].load(args.nest.index_kind, args.indices, places[step.row].index + step.column);
       }
     }
   }
@@ -135,8 +134,8 @@ struct Chooser {
         const Step step = step_of<kTogether>(s, number);
         uint32_t entries[kTogether];
         entries_of(i, step, entries);
-        write_outputs<kBytes, kTogether, Sectors::kOwn>(
-            args.nest, rows + step.row * s.pitch, kBytes, 0, entries,
+        write_outputs<kBytes, kTogether>(
+            args.nest, rows + step.row * s.pitch, entries,
             args.output + places[step.row].output + step.column * kBytes);
       }
     }

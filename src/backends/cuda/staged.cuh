@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What kernels that choose from shared memory have in common: indices as 32-bit entries, and
+// Choosing from shared memory: indices as 32-bit entries, and
 // outputs put together from entries.
 #pragma once
 
@@ -24,35 +24,25 @@ __device__ inline uint32_t staged_entry(const AnyNest& nest, int64_t raw) {
   return entry == kOutside ? kFilled : static_cast<uint32_t>(entry);
 }
 
-// Whether what is read and written here shares its sectors with another block, which will want them
-// soon.
-enum class Sectors { kOwn, kShared };
-
-template <Sectors kSectors, class T>
-__device__ T load_part(const std::byte* memory) {
-  return kSectors == Sectors::kOwn ? load_once<T>(memory) : load<T>(memory);
-}
-
 // kTogether neighbouring indices, read by one instruction where there are several.
 template <Indices kIndices, int kTogether>
 struct RawIndices {
   using Raw = std::conditional_t<kIndices == Indices::kInt32, int32_t, long long>;
   Raw raw[kTogether];
 
-  template <Sectors kSectors>
   __device__ void load(Kind kind, const std::byte* indices, int64_t element) {
     if constexpr (kIndices == Indices::kBits64 && kTogether == 2) {
-      const auto two = load_part<kSectors, longlong2>(indices + element * 8);
+      const auto two = load_once<longlong2>(indices + element * 8);
       raw[0] = two.x;
       raw[1] = two.y;
     } else if constexpr (kIndices == Indices::kInt32 && kTogether == 4) {
-      const auto four = load_part<kSectors, int4>(indices + element * 4);
+      const auto four = load_once<int4>(indices + element * 4);
       raw[0] = four.x;
       raw[1] = four.y;
       raw[2] = four.z;
       raw[3] = four.w;
     } else if constexpr (kIndices == Indices::kInt32 && kTogether == 2) {
-      const auto two = load_part<kSectors, int2>(indices + element * 4);
+      const auto two = load_once<int2>(indices + element * 4);
       raw[0] = two.x;
       raw[1] = two.y;
     } else {
@@ -76,12 +66,10 @@ struct alignas(sizeof(T) * kTogether) Together {
   T values[kTogether];
 };
 
-// kTogether neighbouring outputs, written by one instruction. Entry e of output i is at
-// memory + e * step + i * across.
-template <int kBytes, int kTogether, Sectors kSectors>
-__device__ void write_outputs(const AnyNest& nest, const std::byte* memory, uint32_t step,
-                              uint32_t across, const uint32_t (&entries)[kTogether],
-                              std::byte* to) {
+// kTogether neighbouring outputs, written by one instruction.
+template <int kBytes, int kTogether>
+__device__ void write_outputs(const AnyNest& nest, const std::byte* row,
+                              const uint32_t (&entries)[kTogether], std::byte* to) {
   union {
     Together<Word<kBytes>, kTogether> outputs;
     Word<kBytes * kTogether> word;
@@ -89,15 +77,10 @@ __device__ void write_outputs(const AnyNest& nest, const std::byte* memory, uint
 #pragma unroll
   for (int i = 0; i < kTogether; ++i) {
     chosen.outputs.values[i] =
-        entries[i] != kFilled
-            ? *reinterpret_cast<const Word<kBytes>*>(memory + entries[i] * step + i * across)
-            : fill_word<kBytes>(nest, 0);
+        entries[i] != kFilled ? *reinterpret_cast<const Word<kBytes>*>(row + entries[i] * kBytes)
+                              : fill_word<kBytes>(nest, 0);
   }
-  if constexpr (kSectors == Sectors::kOwn) {
-    store_streaming(to, chosen.word);
-  } else {
-    *reinterpret_cast<Word<kBytes * kTogether>*>(to) = chosen.word;
-  }
+  store_streaming(to, chosen.word);
 }
 
 // How many indices, and outputs of kBytes, one instruction reads and writes at most.

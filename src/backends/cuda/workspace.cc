@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/cuda/device.h"
+#include "backends/cuda/gather.h"
 #include "backends/cuda/run.h"
 #include "backends/cuda/scatter_nest.h"
 
@@ -11,7 +12,8 @@ namespace sheaf::cuda {
 
 size_t workspace_bytes(const Plan& plan) {
   const size_t verdict = plan.nest().out_of_range == OutOfRange::kFail ? kWorkspaceAlignment : 0;
-  return verdict + (plan.is_scatter() ? scatter_layout(plan).bytes : 0);
+  return verdict +
+         (plan.is_scatter() ? scatter_layout(plan).bytes : gather_workspace_bytes(plan.nest()));
 }
 
 Workspace::Workspace(const Plan& plan) : Workspace(workspace_bytes(plan)) {}

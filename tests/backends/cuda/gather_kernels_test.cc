@@ -37,12 +37,16 @@ std::vector<DeviceCheck> rows() {
 }
 
 // The index picks inside an inner axis, the same for every row.
+// Enough for every multiprocessor to have one: fewer are not worth bringing to shared memory.
+constexpr int64_t kManyRows = 300;
+
 std::vector<DeviceCheck> inner_axis() {
   std::vector<DeviceCheck> checks;
   for (const DType type : {u8, f16, f32, f64, c128}) {
     for (const int64_t entries : {1, 2, 31, 32, 33, 1000, 70000}) {
       for (const int64_t picked : {1, 33, 1500}) {
-        checks.push_back({plan_gather({type, {13, entries}}, {i32, {picked}}, {.axis = 1}),
+        const int64_t rows = entries <= 1000 ? kManyRows : 13;
+        checks.push_back({plan_gather({type, {rows, entries}}, {i32, {picked}}, {.axis = 1}),
                           spread(entries, i32), type == u8 ? 1u : 0u});
       }
     }
@@ -58,8 +62,12 @@ std::vector<DeviceCheck> elements() {
     for (const int64_t count : {1, 2, 31, 32, 33, 255, 256, 257, 1025, 70000}) {
       checks.push_back(
           {plan_gather_elements({type, {19, 7}}, {i32, {count, 7}}, {.axis = 0}), spread(19, i32)});
-      checks.push_back({plan_gather_elements({type, {5, 19}}, {i32, {5, count}}, {.axis = -1}),
-                        spread(19, i32)});
+      const int64_t rows = count <= 2000 ? kManyRows : 5;
+      for (const DType index : {i32, i64, u16}) {
+        checks.push_back(
+            {plan_gather_elements({type, {rows, 19}}, {index, {rows, count}}, {.axis = -1}),
+             spread(19, index)});
+      }
     }
     checks.push_back(
         {plan_gather_elements({type, {3, 90, 4}}, {u8, {3, 50, 2}}, {.axis = 1}), spread(90, u8)});
@@ -109,7 +117,11 @@ std::vector<DeviceCheck> strided() {
 // Columns of a table that does not fit into the second-level cache of any device.
 std::vector<DeviceCheck> far_columns() {
   const Plan plan = plan_gather_elements({f32, {5000, 4100}}, {i32, {640, 4100}});
-  return {{plan, spread(5000, i32), 4}};
+  const Plan odd = plan_gather_elements({f16, {4000, 4097}}, {i64, {600, 4097}},
+                                        {.rule = {Negative::kOutOfRange, OutOfRange::kFill, 7}});
+  const Plan batches =
+      plan_gather_elements({f32, {2, 4000, 1030}}, {u16, {2, 600, 1030}}, {.axis = 1});
+  return {{plan, spread(5000, i32), 4}, {odd, spread(6000, i64)}, {batches, spread(4000, u16)}};
 }
 
 TEST_F(CudaGatherKernels, Rows) { run_all(rows()); }
@@ -132,6 +144,14 @@ TEST_F(CudaGatherKernels, Rules) {
               .run();
         }
         DeviceCheck{plan_gather({f32, {6, 50}}, {type, {400}}, {.axis = 1, .rule = index_rule}),
+                    spread(75, type)}
+            .run();
+        DeviceCheck{
+            plan_gather({f32, {kManyRows, 50}}, {type, {400}}, {.axis = 1, .rule = index_rule}),
+            spread(75, type)}
+            .run();
+        DeviceCheck{plan_gather_elements({f32, {kManyRows, 50}}, {type, {kManyRows, 24}},
+                                         {.axis = 1, .rule = index_rule}),
                     spread(75, type)}
             .run();
         DeviceCheck{plan_gather_elements({f32, {50, 6}}, {type, {100, 6}}, {.rule = index_rule}),
