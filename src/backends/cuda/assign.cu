@@ -8,17 +8,24 @@
 namespace sheaf::cuda {
 namespace {
 
-template <int kBytes, class Number>
+template <int kBytes>
 __global__ void __launch_bounds__(kJoinThreads)
     assign_kernel(const __grid_constant__ JoinArgs args) {
-  const Piece<Number> piece(args, int64_t{blockIdx.x} * kJoinThreads + threadIdx.x, kBytes);
-  if (!piece.live) {
+  const int64_t number = int64_t{blockIdx.x} * kJoinThreads + threadIdx.x;
+  const auto list_number =
+      static_cast<int64_t>(args.pieces.quotient(static_cast<uint64_t>(number)));
+  const int64_t lists = list_count(args);
+  if (list_number >= lists || refused(args.verdict)) {
     return;
   }
-  const auto last =
-      static_cast<int64_t>(static_cast<const Number*>(args.sorted.tuples)[piece.end - 1]);
-  const std::byte* from = args.updates + piece.updates + locate(args.tuples, last).output;
-  *reinterpret_cast<Word<kBytes>*>(args.output + piece.output) = load_once<Word<kBytes>>(from);
+  const List list(args, list_number, lists);
+  if (list.live) {
+    const Piece piece(args, number - list_number * static_cast<int64_t>(args.pieces.divisor),
+                      kBytes);
+    const std::byte* from = args.updates + piece.updates + update_of(args, list.end - 1);
+    *reinterpret_cast<Word<kBytes>*>(args.output + list.cell + piece.output) =
+        load_once<Word<kBytes>>(from);
+  }
 }
 
 void launch_assign(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted,
@@ -26,11 +33,7 @@ void launch_assign(const ScatterNest& scatter, const ScatterCall& call, const So
   const JoinArgs args = join_args(scatter, call, sorted, word_bytes);
   const unsigned blocks = join_blocks(scatter, args);
   with_word_bytes(word_bytes, [&](auto bytes) {
-    if (scatter.wide()) {
-      assign_kernel<bytes(), uint64_t><<<blocks, kJoinThreads, 0, call.stream>>>(args);
-    } else {
-      assign_kernel<bytes(), uint32_t><<<blocks, kJoinThreads, 0, call.stream>>>(args);
-    }
+    assign_kernel<bytes()><<<blocks, kJoinThreads, 0, call.stream>>>(args);
   });
 }
 

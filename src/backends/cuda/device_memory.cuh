@@ -122,11 +122,38 @@ __device__ int64_t entry_of(const DeviceNest& nest, int64_t raw, int64_t extent)
 
 inline constexpr int64_t kNowhere = INT64_MIN;
 
+// resolve_tuples() where the two indices of a tuple are one aligned read.
+template <class DeviceNest, int kCount>
+__device__ void resolve_pairs(const DeviceNest& nest, const std::byte* indices,
+                              const int64_t (&tuple)[kCount], int64_t (&at)[kCount]) {
+  longlong2 raw[kCount];
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    if (at[i] != kNowhere) {
+      raw[i] = load<longlong2>(indices + tuple[i] * 8);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    if (at[i] != kNowhere) {
+      const int64_t first = entry_of(nest, raw[i].x, nest.coordinates[0].extent);
+      const int64_t second = entry_of(nest, raw[i].y, nest.coordinates[1].extent);
+      at[i] = first == kOutside || second == kOutside ? kNowhere
+                                                      : at[i] + first * nest.coordinates[0].stride +
+                                                            second * nest.coordinates[1].stride;
+    }
+  }
+}
+
 // The data offsets that kCount tuples of indices lead to, from at[i] on, all indices asked for
 // before the first is looked at. kNowhere where the rule gives no entry; what is kNowhere stays so.
 template <Indices kIndices, class DeviceNest, int kCount>
 __device__ void resolve_tuples(const DeviceNest& nest, const std::byte* indices,
                                const int64_t (&tuple)[kCount], int64_t (&at)[kCount]) {
+  if (std::is_same_v<DeviceNest, NestOf<1, 2>> && kIndices == Indices::kBits64 && nest.pairs) {
+    resolve_pairs(nest, indices, tuple, at);
+    return;
+  }
   for (int c = 0; c < nest.coordinate_count(); ++c) {
     const DeviceCoordinate& coordinate = nest.coordinates[c];
     int64_t raw[kCount];

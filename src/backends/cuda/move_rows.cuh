@@ -44,6 +44,14 @@ struct GatherArgs {
         near_rows(row_words.divisor < (uint64_t{1} << 30)),
         dense(is_dense(call.nest)) {
     near_row_words = Divisor(near_rows ? static_cast<uint32_t>(row_words.divisor) : 1);
+    nest.pairs = reads_pairs(call);
+  }
+
+  static bool reads_pairs(const GatherCall& call) {
+    const auto& coordinates = call.nest.coordinates;
+    return coordinates.size() == 2 && call.nest.loops.size() == 1 && coordinates[0].offset == 0 &&
+           coordinates[1].offset == 1 && call.nest.loops[0].index % 2 == 0 &&
+           reinterpret_cast<uintptr_t>(call.indices) % 16 == 0;
   }
 
   static bool is_dense(const Nest& nest) {

@@ -35,7 +35,8 @@ struct NestOf {
   int any_loops = 0;
   int any_coordinates = 0;
   int64_t points = 1;
-  bool small = true;  // points < 2^31
+  bool small = true;   // points < 2^31
+  bool pairs = false;  // both indices of a tuple are one aligned read; the launch says so
   Kind index_kind = Kind::kInt64;
   Negative negative = Negative::kFromEnd;
   OutOfRange out_of_range = OutOfRange::kFail;

@@ -24,7 +24,14 @@ struct SortedTuples {
   const void* tuples;
   const void* heads;       // where in the two each cell's list begins
   const void* head_count;  // how many lists there are; one may be of skipped tuples
+  // Lists that are left to join_long_lists: noted down by number, by whoever meets them.
+  unsigned long long* long_lists;
+  unsigned long long* long_count;
+  bool wide;
 };
+
+// A list of more tuples is a long one.
+inline constexpr int64_t kLongList = 512;
 
 // sort.cu
 size_t sorting_bytes(const ScatterNest& scatter);

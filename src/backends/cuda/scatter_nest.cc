@@ -158,6 +158,8 @@ ScatterLayout scatter_layout(const Plan& plan) {
     }
     layout.heads = take(list);
     layout.head_count = take(8);
+    layout.long_lists = take(8 * static_cast<size_t>(scatter.tuple_count / kLongList + 1));
+    layout.long_count = take(8);
     layout.sorting_bytes = sorting_bytes(scatter);
     layout.sorting = take(layout.sorting_bytes);
   }

@@ -30,6 +30,7 @@ ScatterNest scatter_nest(const Nest& nest);
 struct ScatterLayout {
   size_t keys[2], tuples[2];
   size_t heads, head_count;
+  size_t long_lists, long_count;
   size_t sorting, sorting_bytes;
   size_t counts;  // of a mean
   size_t bytes;   // in all

@@ -19,13 +19,17 @@ struct KeyArgs {
   const std::byte* indices;
   int64_t lowest;
   WideDivisor unit;
-  uint64_t skipped;  // the key of what leads nowhere
+  uint64_t skipped;                // the key of what leads nowhere
+  unsigned long long* long_count;  // becomes 0
 };
 
 template <class Number>
 __global__ void __launch_bounds__(kThreads)
     key_kernel(const __grid_constant__ KeyArgs args, Number* keys, Number* numbers) {
   const int64_t tuple = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (tuple == 0) {
+    *args.long_count = 0;
+  }
   if (tuple >= args.tuples.points) {
     return;
   }
@@ -79,9 +83,12 @@ SortedTuples sorted(const ScatterNest& scatter, const ScatterCall& call, std::by
                           {at(layout.tuples[0]), at(layout.tuples[1])},
                           at(layout.heads),
                           reinterpret_cast<unsigned long long*>(workspace + layout.head_count)};
-  const KeyArgs args{device_nest<AnyNest>(scatter.tuples), call.indices, scatter.lowest,
+  const KeyArgs args{device_nest<AnyNest>(scatter.tuples),
+                     call.indices,
+                     scatter.lowest,
                      WideDivisor(static_cast<uint64_t>(scatter.unit)),
-                     static_cast<uint64_t>(scatter.key_count)};
+                     static_cast<uint64_t>(scatter.key_count),
+                     reinterpret_cast<unsigned long long*>(workspace + layout.long_count)};
   const auto blocks = static_cast<unsigned>((scatter.tuple_count - 1) / kThreads + 1);
   key_kernel<Number><<<blocks, kThreads, 0, call.stream>>>(args, sorting.keys.Current(),
                                                            sorting.tuples.Current());
@@ -90,7 +97,13 @@ SortedTuples sorted(const ScatterNest& scatter, const ScatterCall& call, std::by
   bytes = layout.sorting_bytes;
   check_result(sorting.find_heads(workspace + layout.sorting, bytes, call.stream),
                "starting a sort");
-  return {sorting.keys.Current(), sorting.tuples.Current(), sorting.heads, sorting.head_count};
+  return {sorting.keys.Current(),
+          sorting.tuples.Current(),
+          sorting.heads,
+          sorting.head_count,
+          reinterpret_cast<unsigned long long*>(workspace + layout.long_lists),
+          args.long_count,
+          scatter.wide()};
 }
 
 }  // namespace
