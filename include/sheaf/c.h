@@ -139,8 +139,8 @@ typedef struct sheaf_xla_gather_options {
 //   reduction     a sheaf_reduction
 //   exclude_self  not 0: what was there is not part of the reduction
 //   onto_zeros    not 0: start from zeros; data is not read, and may be NULL where output is given
-//   relaxed       not 0: a backend may join updates in another order, if that is faster; none of
-//                 this build's gains by it, so all keep the order
+//   relaxed       not 0: a backend may join updates in another order, if that is faster; those
+//                 of the CPU keep the order
 
 // output = data, then output[pre, indices[q], post] (reduce)= updates[pre, q, post]
 typedef struct sheaf_scatter_options {

@@ -34,7 +34,8 @@ bool available();
 std::string description();
 
 // Device memory that a run of `plan` needs besides its tensors: room for the verdict on the indices
-// under kFail, and for sorting a scatter's updates. 0 for every other plan.
+// under kFail, for sorting a scatter's updates, and for packing columns (cuda.columns). 0 for every
+// other plan.
 size_t workspace_bytes(const Plan& plan);
 
 // Device memory, aligned to 256 bytes, that runs use one after the other: two that may overlap in

@@ -25,8 +25,8 @@ struct ScatterOptions {
   Reduction reduction = Reduction::kNone;
   bool include_self = true;  // false: what was there is not part of the reduction
   bool onto_zeros = false;   // start from zeros; data is not read
-  bool relaxed = false;      // a backend may join updates in another order, if that is faster; none
-                             // of this build's gains by it, so all keep the order
+  bool relaxed = false;      // a backend may join updates in another order, if that is faster: on
+                             // a GPU it often is; the others keep the order all the same
   IndexRule rule = {};
 };
 

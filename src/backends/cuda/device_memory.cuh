@@ -150,9 +150,11 @@ __device__ void resolve_pairs(const DeviceNest& nest, const std::byte* indices,
 template <Indices kIndices, class DeviceNest, int kCount>
 __device__ void resolve_tuples(const DeviceNest& nest, const std::byte* indices,
                                const int64_t (&tuple)[kCount], int64_t (&at)[kCount]) {
-  if (std::is_same_v<DeviceNest, NestOf<1, 2>> && kIndices == Indices::kBits64 && nest.pairs) {
-    resolve_pairs(nest, indices, tuple, at);
-    return;
+  if constexpr (std::is_same_v<DeviceNest, NestOf<1, 2>> && kIndices == Indices::kBits64) {
+    if (nest.pairs) {
+      resolve_pairs(nest, indices, tuple, at);
+      return;
+    }
   }
   for (int c = 0; c < nest.coordinate_count(); ++c) {
     const DeviceCoordinate& coordinate = nest.coordinates[c];

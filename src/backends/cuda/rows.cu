@@ -75,7 +75,7 @@ struct RowPlace {
 };
 
 template <int kBytes>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(kBlockThreads, 5)
     wide_rows_kernel(const __grid_constant__ GatherArgs<AnyNest> args) {
   constexpr int kCount = kWordsInFlight<kBytes>;
   __shared__ RowPlace places[kTileWords<kBytes> / kWideRow + 2];
