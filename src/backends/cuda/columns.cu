@@ -197,7 +197,7 @@ unsigned add_packing(const Strips& strips, int64_t next, StripArgs& args) {
   args.next_wide = bits % 16 == 0;
   const int64_t row_words = row_bytes / (args.next_wide ? 16 : nest.row_bytes);
   args.next_row_words = WideDivisor(static_cast<uint64_t>(row_words));
-  return static_cast<unsigned>((nest.coordinates[0].extent * row_words - 1) / kWordsOfBlock + 1);
+  return blocks_of(nest.coordinates[0].extent * row_words, kWordsOfBlock);
 }
 
 // `early`: may begin while the launch before it ends.

@@ -86,6 +86,18 @@ void check_result(int cuda_error, const char* what) {
                   ")\n  try: compute-sanitizer on the program; an earlier kernel may have failed"));
 }
 
+unsigned blocks_of(int64_t items, int64_t items_of_block) {
+  constexpr int64_t kMost = (int64_t{1} << 31) - 1;
+  const int64_t blocks = (items - 1) / items_of_block + 1;
+  if (blocks > kMost) {
+    throw Error(ErrorCode::kUnsupported,
+                cat("cuda: too many steps for one launch\n  the call has ", items, " of them, ",
+                    items_of_block, " a block, and a launch has at most ", kMost,
+                    " blocks\n  try: fewer indices or updates a call"));
+  }
+  return static_cast<unsigned>(blocks);
+}
+
 void check_launches(const char* what) { check_result(cudaPeekAtLastError(), what); }
 
 bool available() {

@@ -23,6 +23,10 @@ struct Device {
 // none that this build has code for.
 const Device& current_device();
 
+// How many blocks have so many items. Throws kUnsupported if that is more than a launch can have:
+// tensors that repeat their elements (strides of 0) can ask for any number.
+unsigned blocks_of(int64_t items, int64_t items_of_block);
+
 // Throws kDevice with CUDA's own words if something went wrong since the last call.
 void check_launches(const char* what);
 void check_result(int cuda_error, const char* what);

@@ -262,8 +262,7 @@ inline JoinArgs join_args(const ScatterNest& scatter, const ScatterCall& call,
 // One thread a piece of as many cells as there can be.
 inline unsigned join_blocks(const ScatterNest& scatter, const JoinArgs& args) {
   const int64_t lists = std::min(scatter.tuple_count, scatter.key_count + 1);
-  return static_cast<unsigned>(
-      (lists * static_cast<int64_t>(args.pieces.divisor) - 1) / kJoinThreads + 1);
+  return blocks_of(lists * static_cast<int64_t>(args.pieces.divisor), kJoinThreads);
 }
 
 template <class T, int kCount>

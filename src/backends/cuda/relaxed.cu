@@ -4,6 +4,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "backends/cuda/device.h"
 #include "backends/cuda/move_rows.cuh"
 #include "backends/cuda/scatter.h"
 #include "backends/cuda/scatter_target.cuh"
@@ -75,9 +76,7 @@ void launch(const Nest& nest, const ScatterCall& call) {
                         WideDivisor(static_cast<uint64_t>(nest.row_bytes) / sizeof(T)),
                         nest.reduction};
   const int64_t pieces = args.nest.points * static_cast<int64_t>(args.row_pieces.divisor);
-  atomic_kernel<T>
-      <<<static_cast<unsigned>((pieces - 1) / kBlockThreads + 1), kBlockThreads, 0, call.stream>>>(
-          args);
+  atomic_kernel<T><<<blocks_of(pieces, kBlockThreads), kBlockThreads, 0, call.stream>>>(args);
 }
 
 }  // namespace

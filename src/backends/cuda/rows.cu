@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Rows of any size, by words: cuda.rows and cuda.strided.
+#include "backends/cuda/device.h"
 #include "backends/cuda/gather.h"
 #include "backends/cuda/move_rows.cuh"
 
@@ -118,16 +119,15 @@ __global__ void __launch_bounds__(kBlockThreads, 5)
 template <int kBytes>
 void launch_wide(const GatherCall& call) {
   const GatherArgs<AnyNest> args(call, kBytes);
-  const int64_t blocks = (args.words - 1) / kTileWords<kBytes> + 1;
-  wide_rows_kernel<kBytes><<<static_cast<unsigned>(blocks), kBlockThreads, 0, call.stream>>>(args);
+  const unsigned blocks = blocks_of(args.words, kTileWords<kBytes>);
+  wide_rows_kernel<kBytes><<<blocks, kBlockThreads, 0, call.stream>>>(args);
 }
 
 template <int kBytes, Indices kIndices, class DeviceNest>
 void launch(const GatherCall& call, const SmallCheck& check) {
   const GatherArgs<DeviceNest> args(call, kBytes);
-  const int64_t blocks = (args.words - 1) / kTileWords<kBytes> + 1;
-  rows_kernel<kBytes, kIndices, DeviceNest>
-      <<<static_cast<unsigned>(blocks), kBlockThreads, 0, call.stream>>>(args, check);
+  const unsigned blocks = blocks_of(args.words, kTileWords<kBytes>);
+  rows_kernel<kBytes, kIndices, DeviceNest><<<blocks, kBlockThreads, 0, call.stream>>>(args, check);
 }
 
 // The shapes of gather and of gather_nd with pairs have kernels of their own; the rest shares one.

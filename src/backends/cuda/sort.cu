@@ -89,7 +89,7 @@ SortedTuples sorted(const ScatterNest& scatter, const ScatterCall& call, std::by
                      WideDivisor(static_cast<uint64_t>(scatter.unit)),
                      static_cast<uint64_t>(scatter.key_count),
                      reinterpret_cast<unsigned long long*>(workspace + layout.long_count)};
-  const auto blocks = static_cast<unsigned>((scatter.tuple_count - 1) / kThreads + 1);
+  const unsigned blocks = blocks_of(scatter.tuple_count, kThreads);
   key_kernel<Number><<<blocks, kThreads, 0, call.stream>>>(args, sorting.keys.Current(),
                                                            sorting.tuples.Current());
   size_t bytes = layout.sorting_bytes;

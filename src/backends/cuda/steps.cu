@@ -2,6 +2,7 @@
 //
 // What a scatter does besides joining: zeros to start from, the neutral element where an update
 // will go, and the counts of a mean. No two threads write different values to one place.
+#include "backends/cuda/device.h"
 #include "backends/cuda/gather.h"
 #include "backends/cuda/move_rows.cuh"
 #include "backends/cuda/scatter.h"
@@ -38,7 +39,7 @@ StepArgs step_args(const Nest& nest, const ScatterCall& call, int64_t piece_byte
 
 unsigned step_blocks(const StepArgs& args) {
   const int64_t pieces = args.nest.points * static_cast<int64_t>(args.row_pieces.divisor);
-  return static_cast<unsigned>((pieces - 1) / kBlockThreads + 1);
+  return blocks_of(pieces, kBlockThreads);
 }
 
 template <int kBytes>
