@@ -75,6 +75,12 @@ __device__ void pack(const StripArgs& args, int64_t block) {
   }
 }
 
+// From L2: the launch before may still have been writing when this one began.
+template <int kBytes>
+__device__ Word<kBytes> load_packed(const std::byte* memory) {
+  return __ldcg(reinterpret_cast<const Word<kBytes>*>(memory));
+}
+
 template <int kBytes, Indices kIndices>
 __device__ void choose(const StripArgs& args, int64_t block) {
   const DeviceCoordinate& entries = args.rows.coordinates[0];
@@ -100,7 +106,7 @@ __device__ void choose(const StripArgs& args, int64_t block) {
     if (live(i)) {
       const int64_t entry = entry_of(args.rows, raw[i], entries.extent);
       words[i] = entry != kOutside
-                     ? load<Word<kBytes>>(args.packed + (entry * args.width + column) * kBytes)
+                     ? load_packed<kBytes>(args.packed + (entry * args.width + column) * kBytes)
                      : fill_word<kBytes>(args.rows, 0);
     }
   }
@@ -200,9 +206,25 @@ unsigned add_packing(const Strips& strips, int64_t next, StripArgs& args) {
   return blocks_of(nest.coordinates[0].extent * row_words, kWordsOfBlock);
 }
 
+using StripKernel = void (*)(StripArgs);
+
+StripKernel kernel_for(const Nest& nest) {
+  StripKernel kernel = nullptr;
+  with_word_bytes(static_cast<int>(nest.row_bytes), [&](auto bytes) {
+    with_indices(nest.index_type.kind(),
+                 [&](auto indices) { kernel = strip_kernel<bytes(), indices()>; });
+  });
+  return kernel;
+}
+
+// Whether the code that runs here has the wait in it: that of an older device's has not.
+bool waits_by_itself(StripKernel kernel) {
+  cudaFuncAttributes attributes{};
+  return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.ptxVersion >= 90;
+}
+
 // `early`: may begin while the launch before it ends.
-void launch(void (*kernel)(StripArgs), const StripArgs& args, unsigned blocks, bool early,
-            Stream stream) {
+void launch(StripKernel kernel, const StripArgs& args, unsigned blocks, bool early, Stream stream) {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -240,15 +262,12 @@ bool fits_columns(const Nest& nest) {
 
 void launch_columns(const GatherCall& call) {
   const Strips strips(call, call.packed);
+  const StripKernel kernel = kernel_for(call.nest);
+  const bool waits = waits_by_itself(kernel);
   for (int64_t strip = -1; strip < strips.count; ++strip) {
     StripArgs args = strip_args(strips, strip);
     const unsigned packing = strip + 1 < strips.count ? add_packing(strips, strip + 1, args) : 0;
-    with_word_bytes(static_cast<int>(call.nest.row_bytes), [&](auto bytes) {
-      with_indices(call.nest.index_type.kind(), [&](auto indices) {
-        launch(strip_kernel<bytes(), indices()>, args, packing + args.choosing_blocks,
-               strip >= 0 && current_device().major >= 9, call.stream);
-      });
-    });
+    launch(kernel, args, packing + args.choosing_blocks, strip >= 0 && waits, call.stream);
   }
 }
 

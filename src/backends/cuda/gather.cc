@@ -49,7 +49,7 @@ const char* staged_refusal(const Nest& nest) {
   if (points_outside(nest) < current_device().multiprocessors) {
     return "too few rows to choose from for all multiprocessors";
   }
-  if (coordinate.extent * nest.row_bytes > inner.extent * kSector) {
+  if (coordinate.extent * nest.row_bytes / kSector > inner.extent) {
     return "too few indices a row for reading the row whole";
   }
   return fits_staged(staged_shape(nest)) ? nullptr : "two rows do not fit into shared memory";
@@ -67,7 +67,22 @@ const char* elements_refusal(const Nest& nest) {
                                                              : refusal;
 }
 
-void run_staged(const GatherCall& call) { launch_staged(call, staged_shape(call.nest)); }
+// Kernels that move whole entries; where addresses do not allow that, words of less are moved.
+void run_staged(const GatherCall& call) {
+  if (word_bytes(call) < call.nest.row_bytes) {
+    launch_rows(call);
+  } else {
+    launch_staged(call, staged_shape(call.nest));
+  }
+}
+
+void run_columns(const GatherCall& call) {
+  if (word_bytes(call) < call.nest.row_bytes) {
+    launch_rows(call);
+  } else {
+    launch_columns(call);
+  }
+}
 
 const char* columns_refusal(const Nest& nest) {
   if (nest.loops.size() < 2 || nest.coordinates.size() != 1) {
@@ -101,7 +116,7 @@ const char* accepts_everything(const Nest& /*nest*/) { return nullptr; }
 constexpr GatherKernel kKernels[] = {
     {"cuda.lookup", lookup_refusal, run_staged, false},
     {"cuda.elements", elements_refusal, run_staged, false},
-    {"cuda.columns", columns_refusal, launch_columns, false},
+    {"cuda.columns", columns_refusal, run_columns, false},
     {"cuda.rows", rows_refusal, launch_rows, true},
     {"cuda.strided", accepts_everything, launch_rows, true},
 };

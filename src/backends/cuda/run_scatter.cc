@@ -18,8 +18,8 @@ void check_alignment(const Plan& plan, const char* tensor, const void* memory) {
   if (plan.nest().reduction == Reduction::kNone) {
     return;
   }
-  const int64_t bytes = plan.data().dtype.bytes();
-  const int64_t part = bytes > 8 ? 8 : bytes;  // a complex number is two of its parts
+  const DType type = plan.data().dtype;
+  const int64_t part = type == c64 || type == c128 ? type.bytes() / 2 : type.bytes();
   if (reinterpret_cast<uintptr_t>(memory) % static_cast<uintptr_t>(part) != 0) {
     refuse(plan.request(), "misaligned pointer",
            cat(tensor, " is ", plan.data().dtype.name(), ", but its address is no multiple of ",
@@ -29,11 +29,10 @@ void check_alignment(const Plan& plan, const char* tensor, const void* memory) {
 }
 
 void check_kernel(const Plan& plan, std::string_view asked) {
-  const std::vector<KernelReport> reports = cuda::kernels_for(plan);
   if (asked.empty() || asked == "cuda") {
     return;
   }
-  for (const KernelReport& report : reports) {
+  for (const KernelReport& report : cuda::kernels_for(plan)) {
     if (report.name == asked && report.refusal.empty()) {
       return;
     }

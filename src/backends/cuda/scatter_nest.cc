@@ -10,9 +10,14 @@
 #include "backends/cuda/run.h"
 #include "backends/cuda/scatter.h"
 #include "backends/plan_parts.h"
+#include "plan/refuse.h"
+#include "support/text.h"
 
 namespace sheaf::cuda {
 namespace {
+
+// No memory has room for lists of so many.
+constexpr int64_t kMostTuples = int64_t{1} << 48;
 
 bool is_slice(const Loop& loop) { return loop.index == 0 && loop.window == 0 && loop.data != 0; }
 
@@ -150,6 +155,11 @@ ScatterLayout scatter_layout(const Plan& plan) {
   };
   if (!joins_by_atomics(plan)) {
     const ScatterNest scatter = scatter_nest(plan.nest());
+    if (scatter.tuple_count > kMostTuples) {
+      refuse(plan.request(), "too many updates to sort",
+             cat("there are ", scatter.tuple_count, ", and at most ", kMostTuples, " can be"),
+             "fewer updates a call");
+    }
     const size_t word = scatter.wide() ? 8 : 4;
     const size_t list = word * static_cast<size_t>(scatter.tuple_count);
     for (int i = 0; i < 2; ++i) {

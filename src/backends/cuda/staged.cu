@@ -222,7 +222,10 @@ Room room_for(const StagedShape& shape, int64_t rows) {
   s.inner = static_cast<uint32_t>(shape.inner_extent);
   s.index_bytes =
       shape.shared_indices ? static_cast<uint32_t>((shape.inner_extent * 2 + 15) / 16 * 16) : 0;
-  s.tile_rows = static_cast<uint32_t>(std::clamp<int64_t>(kTileBytes / s.pitch, 1, rows));
+  // No more rows than leave a tile to every multiprocessor, nor more steps than a Divisor divides.
+  const int64_t most = std::min({kTileBytes / s.pitch, rows / device.multiprocessors,
+                                 (int64_t{1} << 30) / std::max<int64_t>(shape.inner_extent, 1)});
+  s.tile_rows = static_cast<uint32_t>(std::max<int64_t>(most, 1));
   const int64_t tile_bytes = s.tile_rows * (int64_t{s.pitch} + int64_t{sizeof(RowPlace)});
   room.shared_bytes = s.index_bytes + 2 * tile_bytes;
   constexpr int64_t kReserved = 1024;  // of every block's shared memory, by CUDA
@@ -236,8 +239,10 @@ template <int kBytes, int kTogether, Indices kIndices, bool kShared>
 void launch(const StagedArgs& args, Room& room, Stream stream) {
   room.staging.steps_of_row = Divisor(room.staging.inner / kTogether);
   const auto kernel = staged_kernel<kBytes, kTogether, kIndices, kShared>;
+  // The same for every call: threads that launch this kernel at once must not take it from each
+  // other.
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                       static_cast<int>(room.shared_bytes));
+                       static_cast<int>(current_device().shared_bytes));
   const int64_t tiles = (room.staging.rows - 1) / room.staging.tile_rows + 1;
   const int64_t most = int64_t{current_device().multiprocessors} * room.blocks_of_multiprocessor;
   kernel<<<static_cast<unsigned>(std::min(tiles, most)), room.threads,

@@ -9,6 +9,7 @@
 #include "backends/cuda/run.h"
 #include "plan/index_error.h"
 #include "plan/lower.h"
+#include "plan/refuse.h"
 
 namespace sheaf::cuda {
 namespace {
@@ -34,6 +35,12 @@ BadIndex bad_index(const Plan& plan, const Verdict& verdict) {
 
 void check(const Plan& plan, WorkspaceView workspace, Stream stream) {
   const Verdict* on_device = verdict_of(plan, workspace);
+  if (plan.nest().out_of_range == OutOfRange::kFail &&
+      (on_device == nullptr || workspace.bytes < sizeof(Verdict))) {
+    refuse(plan.request(), "no verdict to read",
+           "under the rule fail a run leaves it in its workspace, and this one has no room for it",
+           "the workspace that the run was given");
+  }
   Verdict verdict{};
   if (on_device != nullptr) {
     check_result(

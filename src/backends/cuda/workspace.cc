@@ -33,6 +33,10 @@ Workspace& Workspace::operator=(Workspace&& other) noexcept {
   return *this;
 }
 
-Workspace::~Workspace() { cudaFree(view_.memory); }
+Workspace::~Workspace() {
+  if (view_.memory != nullptr) {
+    cudaFree(view_.memory);
+  }
+}
 
 }  // namespace sheaf::cuda
