@@ -52,6 +52,10 @@ std::vector<DeviceCheck> inner_axis() {
     }
     checks.push_back(
         {plan_gather({type, {5, 77, 3}}, {i64, {4, 9}}, {.axis = 1}), spread(77, i64)});
+    // Entries of several elements, at addresses that are multiples of one only.
+    checks.push_back({plan_gather({type, {kManyRows, 64, 4}}, {i64, {64}},
+                                  {type, {kManyRows, 64, 4}, {257, 4, 1}}, {.axis = 1}),
+                      spread(64, i64)});
   }
   return checks;
 }

@@ -137,6 +137,12 @@ TEST_F(CudaRun, RefusesNumbersThatAreNotAligned) {
   EXPECT_NO_THROW(cuda::check(gathers, workspace));
 }
 
+TEST_F(CudaRun, HasNoVerdictWithoutAWorkspace) {
+  const std::string text = refusal([&] { cuda::check(gathers, {}); });
+  EXPECT_THAT(text, HasSubstr(": no verdict to read\n"));
+  expect_four_lines(text);
+}
+
 TEST_F(CudaRun, NeedsAWorkspaceOnlyWhereThePageSaysSo) {
   const Tensors t;
   const Plan clamps =
