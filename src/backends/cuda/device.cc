@@ -64,7 +64,10 @@ const Device& current_device() {
   int number = 0;
   if (const cudaError_t error = cudaGetDevice(&number); error != cudaSuccess) {
     cudaGetLastError();  // not to be found again by the next check
-    throw_no_device(cat("CUDA says: ", cudaGetErrorString(error)));
+    int driver = 0;
+    cudaDriverGetVersion(&driver);
+    throw_no_device(driver == 0 ? "there is no NVIDIA driver on this machine"
+                                : cat("CUDA says: ", cudaGetErrorString(error)));
   }
   const Device& device = known_device(number);
   if (device.major < kOldestMajor) {

@@ -129,17 +129,21 @@ size_t gather_workspace_bytes(const Nest& nest) {
   return nest.empty() || columns_refusal(nest) != nullptr ? 0 : packed_bytes(nest);
 }
 
-int word_bytes(const GatherCall& call) {
-  const Nest& nest = call.nest;
-  auto bits = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(call.data)) |
-              static_cast<uint64_t>(reinterpret_cast<uintptr_t>(call.output)) |
-              static_cast<uint64_t>(nest.row_bytes) | 16;
+uint64_t stride_bits(const Nest& nest) {
+  auto bits = static_cast<uint64_t>(nest.row_bytes);
   for (const Loop& loop : nest.loops) {
     bits |= static_cast<uint64_t>(loop.data) | static_cast<uint64_t>(loop.output);
   }
   for (const Coordinate& coordinate : nest.coordinates) {
     bits |= static_cast<uint64_t>(coordinate.stride);
   }
+  return bits;
+}
+
+int word_bytes(const GatherCall& call) {
+  const auto bits = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(call.data)) |
+                    static_cast<uint64_t>(reinterpret_cast<uintptr_t>(call.output)) |
+                    stride_bits(call.nest) | 16;
   return 1 << std::countr_zero(bits);
 }
 

@@ -23,6 +23,9 @@ std::span<const GatherKernel> gather_kernels();
 // Room that a gather needs after the verdict: of cuda.columns, where that is not refused.
 size_t gather_workspace_bytes(const Nest& nest);
 
+// All steps between the words of two rows, or-ed: what their alignment follows from.
+uint64_t stride_bits(const Nest& nest);
+
 // The widest word by which the rows of a call can be moved.
 int word_bytes(const GatherCall& call);
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "backends/cuda/gather.h"
 #include "backends/cuda/run.h"
 #include "backends/cuda/scatter.h"
 #include "backends/plan_parts.h"
@@ -94,23 +95,12 @@ size_t aligned(size_t bytes) {
   return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
 }
 
-void add_bits(uint64_t& bits, const Nest& nest) {
-  for (const Loop& loop : nest.loops) {
-    bits |= static_cast<uint64_t>(loop.data) | static_cast<uint64_t>(loop.output);
-  }
-  for (const Coordinate& coordinate : nest.coordinates) {
-    bits |= static_cast<uint64_t>(coordinate.stride);
-  }
-}
-
 }  // namespace
 
 int scatter_word_bytes(const ScatterNest& scatter, const ScatterCall& call) {
-  auto bits = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(call.output)) |
-              static_cast<uint64_t>(reinterpret_cast<uintptr_t>(call.updates)) |
-              static_cast<uint64_t>(scatter.tuples.row_bytes) | 16;
-  add_bits(bits, scatter.tuples);
-  add_bits(bits, scatter.slices);
+  const auto bits = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(call.output)) |
+                    static_cast<uint64_t>(reinterpret_cast<uintptr_t>(call.updates)) |
+                    stride_bits(scatter.tuples) | stride_bits(scatter.slices) | 16;
   return 1 << std::countr_zero(bits);
 }
 

@@ -27,7 +27,6 @@ struct Staging {
   int64_t row_bytes;  // of data
   uint32_t pitch;     // of a row in shared memory
   uint32_t tile_rows;
-  uint32_t tiles;         // in shared memory: one is chosen from, the others are under way
   uint32_t index_bytes;   // in shared memory, before the tiles
   uint32_t inner;         // outputs of a row
   int copy_bytes;         // 16, 8, 4 or 1: what a row is read by
@@ -270,7 +269,8 @@ int row_alignment(const StagedArgs& args, Side side, int most) {
 
 template <int kBytes, Indices kIndices, bool kShared>
 void launch_width(const StagedArgs& args, Room& room, Stream stream) {
-  constexpr int kTogether = kMostTogether < kBytes, kShared ? Indices::kInt32 : kIndices > ;
+  constexpr Indices kLike = kShared ? Indices::kInt32 : kIndices;  // shorts in shared memory
+  constexpr int kTogether = kMostTogether<kBytes, kLike>;
   constexpr int kIndexBytes = kTogether * (kIndices == Indices::kInt32 ? 4 : 8);
   const bool together =
       room.staging.inner % kTogether == 0 &&
