@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Built instead of backends/cuda where nvcc is missing.
+// Built instead of backends/cuda where SHEAF_CUDA is off.
 #include "sheaf/cuda.h"
 
 #include "sheaf/error.h"
@@ -13,7 +13,7 @@ constexpr const char* kWhy = "this build of Sheaf is without CUDA";
 [[noreturn]] void refuse() {
   throw Error(ErrorCode::kUnsupported,
               std::string("cuda: not built\n  ") + kWhy +
-                  "\n  try: build where nvcc is on the PATH, or with -DSHEAF_CUDA=ON");
+                  "\n  try: build with -DSHEAF_CUDA=ON, which needs nvcc 13");
 }
 
 }  // namespace
