@@ -102,6 +102,8 @@ struct DeviceSteps {
   void (*check_launches)(const char* what);
   // An element of `type` that kernels compute with stands at a multiple of this many bytes.
   int64_t (*alignment)(DType type);
+  int dlpack_type;   // DLPack's number for this kind of device
+  int (*current)();  // which device of that kind the calling thread uses
 };
 
 struct Backend {
