@@ -16,7 +16,7 @@
 namespace sheaf::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kDoctorExamples = R"(Examples:
   sheaf doctor
   sheaf doctor --json | jq .backends)";
 
@@ -199,7 +199,7 @@ int doctor(bool json) {
 void add_doctor(CLI::App& app, Command& chosen) {
   static bool json = false;
   CLI::App* command = app.add_subcommand("doctor", "Show and try what this build can use");
-  command->footer(kExamples);
+  command->footer(kDoctorExamples);
   command->add_flag("--json", json, "Print a JSON object instead");
   command->callback([&chosen] { chosen = [] { return doctor(json); }; });
 }

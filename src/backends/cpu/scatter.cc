@@ -88,7 +88,7 @@ const char* parts_refusal(const KernelQuery& query) {
 }
 
 // Windows that are cut element by element are left to the plain loops.
-const char* accepts_everything(const KernelQuery& /*query*/) { return nullptr; }
+const char* accepts_every_scatter(const KernelQuery& /*query*/) { return nullptr; }
 
 bool scatter_plain(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
   return host_backends().back()->scatter.front().run(nest, buffers, launch);
@@ -100,7 +100,7 @@ constinit const ScatterKernel kScatterKernels[4] = {
     {"cpu.scatter_parts", parts_refusal, scatter_parts},
     {"cpu.scatter_sorted", sorted_refusal, scatter_sorted, Checks::kNever, sorting_bytes},
     {"cpu.scatter_in_order", in_order_refusal, scatter_in_order},
-    {"cpu.scatter_plain", accepts_everything, scatter_plain},
+    {"cpu.scatter_plain", accepts_every_scatter, scatter_plain},
 };
 
 RunJoiner::RunJoiner(const Nest& nest, const ScatterBuffers& buffers, int64_t prefetch_rows,
