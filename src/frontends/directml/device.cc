@@ -8,12 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "frontends/directml/dispatch.h"
-#include "frontends/directml/feature_levels.h"
-#include "frontends/directml/feature_query.h"
-#include "frontends/directml/operator_desc.h"
+#include "frontends/directml/executable.h"
+#include "frontends/directml/refusal.h"
 #include "frontends/directml/request.h"
-#include "frontends/directml/result.h"
 #include "plan/refuse.h"
 #include "sheaf/directml.h"
 #include "support/text.h"
@@ -76,7 +73,7 @@ class CompiledOperator final : public Counted<IDMLCompiledOperator, CompiledOper
 
 // Nobody but this file can derive from the interfaces, so the cast is safe.
 template <class Object, class Interface>
-const Object& own(const IDMLDevice* device, const char* call, const Interface* op) {
+const Object& checked_cast(const IDMLDevice* device, const char* call, const Interface* op) {
   const auto* object = static_cast<const Object*>(op);
   if (object == nullptr) {
     refuse({.who = call,
@@ -102,9 +99,9 @@ void clear(Interface** out) {
   }
 }
 
-// Makes an object, if there is somebody to take it.
+// Stores a new object in *out; S_FALSE if there is no pointer to store it in.
 template <class Object, class Interface, class... Arguments>
-HRESULT give(Interface** out, Arguments&&... arguments) {
+HRESULT create_into(Interface** out, Arguments&&... arguments) {
   if (out == nullptr) {
     return S_FALSE;
   }
@@ -136,7 +133,7 @@ class Device final : public Counted<IDMLDevice, Device> {
       const Request request = is_scatter(read.info->op) ? scatter_request(read, tensors)
                                                         : gather_request(read, tensors);
       auto executable = std::make_shared<const Executable>(make_plan(request), tensors);
-      return give<Operator>(op, this, std::move(executable));
+      return create_into<Operator>(op, this, std::move(executable));
     });
   }
 
@@ -144,25 +141,27 @@ class Device final : public Counted<IDMLDevice, Device> {
                           IDMLCompiledOperator** compiled) noexcept override {
     clear(compiled);
     return guarded([&] {
-      const auto& created = own<Operator>(this, "CompileOperator", op);
+      const auto& created = checked_cast<Operator>(this, "CompileOperator", op);
       if ((flags & ~kExecutionFlags) != 0) {
         refuse(created.executable()->plan().request(), "unknown execution flags",
                cat("flags = ", int32_t{flags}), "DML_EXECUTION_FLAG_NONE (0)");
       }
-      return give<CompiledOperator>(compiled, created);
+      return create_into<CompiledOperator>(compiled, created);
     });
   }
 
   HRESULT InitializeOperator(IDMLCompiledOperator* op, const Bindings& bindings) noexcept override {
     return guarded([&] {
-      own<CompiledOperator>(this, "InitializeOperator", op).executable()->initialize(bindings);
+      checked_cast<CompiledOperator>(this, "InitializeOperator", op)
+          .executable()
+          ->initialize(bindings);
       return S_OK;
     });
   }
 
   HRESULT Dispatch(IDMLCompiledOperator* op, const Bindings& bindings) noexcept override {
     return guarded([&] {
-      own<CompiledOperator>(this, "Dispatch", op).executable()->dispatch(bindings);
+      checked_cast<CompiledOperator>(this, "Dispatch", op).executable()->dispatch(bindings);
       return S_OK;
     });
   }
@@ -209,7 +208,7 @@ HRESULT directml::DMLCreateDevice1(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LE
   detail::clear(device);
   return detail::guarded([&] {
     detail::check_device_arguments(flags, feature_level);
-    return detail::give<detail::Device>(device, feature_level);
+    return detail::create_into<detail::Device>(device, feature_level);
   });
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The operator descriptors as one struct, and the refusals that quote it.
+// DirectML's descriptors as they were read: the operators as one struct, and each buffer tensor
+// with its type, sizes, strides and bytes checked.
 #pragma once
-
-#include <string>
 
 #include "frontends/directml/feature_levels.h"
 #include "sheaf/directml_types.h"
+#include "sheaf/tensor.h"
 
 namespace sheaf::dml::detail {
 
@@ -27,11 +27,23 @@ struct OperatorDesc {
 // Refuses null pointers and operators that the level does not have. The tensors are not looked at.
 OperatorDesc read_operator(const DML_OPERATOR_DESC* desc, DML_FEATURE_LEVEL level);
 
-// "{3, 5}"
-std::string braced(const Dims& dims);
+struct TensorDesc {
+  const char* name = "";  // "InputTensor"
+  DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_UNKNOWN;
+  TensorSpec spec;            // with all its dimensions, padding included
+  UINT64 total_bytes = 0;     // what a binding must have: TotalTensorSizeInBytes
+  UINT64 required_bytes = 0;  // what the elements need of it
+  UINT64 alignment = 0;       // of the offset of a binding
+  bool owned = false;         // OWNED_BY_DML
+};
 
-// Throws with all tensors and attributes of `op` on the third line, as far as they can be read.
-[[noreturn]] void refuse(const OperatorDesc& op, const std::string& what, const std::string& detail,
-                         const std::string& next);
+struct Tensors {
+  TensorDesc input, indices, output;
+  TensorDesc updates;  // of a scatter
+};
+
+// Refuses a tensor that is not sound or that the operator does not take at its level, and tensors
+// that differ in dimension count, or from the input in type.
+Tensors read_tensors(const OperatorDesc& op);
 
 }  // namespace sheaf::dml::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "frontends/directml/dispatch.h"
+#include "frontends/directml/executable.h"
 
 #include <cstdint>
 #include <cstring>
