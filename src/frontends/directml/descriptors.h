@@ -5,7 +5,7 @@
 #pragma once
 
 #include "frontends/directml/feature_levels.h"
-#include "sheaf/directml_types.h"
+#include "sheaf/directml.h"
 #include "sheaf/tensor.h"
 
 namespace sheaf::dml::detail {
@@ -14,6 +14,7 @@ struct OperatorDesc {
   const OperatorInfo* info = nullptr;
   const TensorSupport* support = nullptr;
   DML_FEATURE_LEVEL level = kHighestLevel;
+  bool smaller_indices = false;  // DeviceOptions
   const DML_TENSOR_DESC* input = nullptr;
   const DML_TENSOR_DESC* indices = nullptr;
   const DML_TENSOR_DESC* updates = nullptr;  // of a scatter
@@ -25,14 +26,14 @@ struct OperatorDesc {
 };
 
 // Refuses null pointers and operators that the level does not have. The tensors are not looked at.
-OperatorDesc read_operator(const DML_OPERATOR_DESC* desc, DML_FEATURE_LEVEL level);
+OperatorDesc read_operator(const DML_OPERATOR_DESC* desc, const DeviceOptions& options);
 
 struct TensorDesc {
   const char* name = "";  // "InputTensor"
   DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_UNKNOWN;
   TensorSpec spec;            // with all its dimensions, padding included
   UINT64 total_bytes = 0;     // what a binding must have: TotalTensorSizeInBytes
-  UINT64 required_bytes = 0;  // what the elements need of it
+  UINT64 required_bytes = 0;  // up to the end of its last element
   UINT64 alignment = 0;       // of the offset of a binding
   bool owned = false;         // OWNED_BY_DML
 };

@@ -115,12 +115,12 @@ constexpr DML_EXECUTION_FLAGS kExecutionFlags =
 
 class Device final : public Counted<IDMLDevice, Device> {
  public:
-  explicit Device(DML_FEATURE_LEVEL level) : level_(level) {}
+  explicit Device(const DeviceOptions& options) : options_(options) {}
 
   HRESULT CheckFeatureSupport(DML_FEATURE feature, UINT query_size, const void* query,
                               UINT support_size, void* support) noexcept override {
     return guarded([&] {
-      answer(level_, {feature, query_size, query, support_size, support});
+      answer(options_.feature_level, {feature, query_size, query, support_size, support});
       return S_OK;
     });
   }
@@ -128,7 +128,7 @@ class Device final : public Counted<IDMLDevice, Device> {
   HRESULT CreateOperator(const DML_OPERATOR_DESC* desc, IDMLOperator** op) noexcept override {
     clear(op);
     return guarded([&] {
-      const OperatorDesc read = read_operator(desc, level_);
+      const OperatorDesc read = read_operator(desc, options_);
       const Tensors tensors = read_tensors(read);
       const Request request = is_scatter(read.info->op) ? scatter_request(read, tensors)
                                                         : gather_request(read, tensors);
@@ -167,7 +167,7 @@ class Device final : public Counted<IDMLDevice, Device> {
   }
 
  private:
-  DML_FEATURE_LEVEL level_;
+  DeviceOptions options_;
 };
 
 std::string hex(int32_t value) {
@@ -203,12 +203,20 @@ HRESULT directml::DMLCreateDevice(DML_CREATE_DEVICE_FLAGS flags, IDMLDevice** de
   return DMLCreateDevice1(flags, detail::kHighestLevel, device);
 }
 
-HRESULT directml::DMLCreateDevice1(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL feature_level,
+HRESULT directml::DMLCreateDevice1(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimum,
                                    IDMLDevice** device) noexcept {
   detail::clear(device);
   return detail::guarded([&] {
-    detail::check_device_arguments(flags, feature_level);
-    return detail::create_into<detail::Device>(device, feature_level);
+    detail::check_device_arguments(flags, minimum);
+    return detail::create_into<detail::Device>(device, DeviceOptions{});
+  });
+}
+
+HRESULT CreateDevice(const DeviceOptions& options, IDMLDevice** device) noexcept {
+  detail::clear(device);
+  return detail::guarded([&] {
+    detail::check_device_arguments(DML_CREATE_DEVICE_FLAG_NONE, options.feature_level);
+    return detail::create_into<detail::Device>(device, options);
   });
 }
 

@@ -84,7 +84,8 @@ OperatorDesc read_desc(DML_OPERATOR_TYPE type, const void* desc) {
 
 }  // namespace
 
-OperatorDesc read_operator(const DML_OPERATOR_DESC* desc, DML_FEATURE_LEVEL level) {
+OperatorDesc read_operator(const DML_OPERATOR_DESC* desc, const DeviceOptions& options) {
+  const DML_FEATURE_LEVEL level = options.feature_level;
   if (desc == nullptr) {
     refuse_creation("null pointer", "the DML_OPERATOR_DESC is null", level, "pass a descriptor");
   }
@@ -109,6 +110,7 @@ OperatorDesc read_operator(const DML_OPERATOR_DESC* desc, DML_FEATURE_LEVEL leve
   op.info = info;
   op.support = support;
   op.level = level;
+  op.smaller_indices = options.smaller_indices;
   return op;
 }
 

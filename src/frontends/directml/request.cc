@@ -26,12 +26,14 @@ void check_axis(const OperatorDesc& op, const Tensors& tensors) {
   check_attribute(op, "Axis", op.axis, {0, static_cast<UINT>(tensors.input.spec.rank()) - 1});
 }
 
-// Refuses indices that differ from the input elsewhere than at Axis; `next` is the advice.
+// Refuses indices that differ from the input elsewhere than at Axis; `next` is the advice. Where
+// smaller ones are allowed, the plan refuses larger ones.
 void check_elements(const OperatorDesc& op, const Tensors& tensors, const char* next) {
   const Dims& input = tensors.input.spec.sizes;
   const Dims& indices = tensors.indices.spec.sizes;
   for (int d = 0; d < input.size(); ++d) {
-    if (d != static_cast<int>(op.axis) && indices[d] != input[d]) {
+    const bool fits = indices[d] == input[d] || (op.smaller_indices && indices[d] < input[d]);
+    if (d != static_cast<int>(op.axis) && !fits) {
       refuse(op, "shapes do not fit",
              cat("IndicesTensor.Sizes[", d, "] = ", indices[d], ", but InputTensor.Sizes[", d,
                  "] = ", input[d], "; only those of Axis may differ"),
