@@ -12,7 +12,7 @@
 #include "example_indices.h"
 #include "explain_kernels.h"
 #include "formula.h"
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 #include "gather_picture.h"
 #include "options.h"
 #include "plan/refuse.h"

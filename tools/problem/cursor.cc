@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "frontends/problem/cursor.h"
+#include "problem/cursor.h"
 
 #include <algorithm>
 #include <charconv>

@@ -3,7 +3,7 @@
 // A compiled operator: what CreateOperator decided, and what it does with bindings.
 #pragma once
 
-#include "frontends/directml/tensor_desc.h"
+#include "frontends/directml/descriptors.h"
 #include "sheaf/directml.h"
 #include "sheaf/plan.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 
 #include <gtest/gtest.h>
 

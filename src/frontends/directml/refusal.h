@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The border of the DirectML surface: inside, a refusal is a sheaf::Error; outside, an HRESULT and
-// a text that LastErrorText() gives back.
+// How this dialect reports errors. Inside, a refusal is a sheaf::Error; outside, an HRESULT and the
+// text that LastErrorText() returns.
 #pragma once
 
 #include <string>
 
+#include "frontends/directml/descriptors.h"
 #include "sheaf/directml.h"
 #include "sheaf/error.h"
 
@@ -17,6 +18,12 @@ struct Refusal {
   ErrorCode code = ErrorCode::kInvalidArgument;
 };
 [[noreturn]] void refuse(const Refusal& refusal);
+
+// Throws with all tensors and attributes of `op` on the third line, as far as they can be read.
+[[noreturn]] void refuse(const OperatorDesc& op, const std::string& what, const std::string& detail,
+                         const std::string& next);
+
+std::string braced(const Dims& dims);  // "{3, 5}"
 
 void forget_last_error() noexcept;
 

@@ -3,8 +3,8 @@
 // The values of a tensor in a problem string: "{0,1,1,0}" or "{{0,1},{1,0}}".
 #pragma once
 
-#include "frontends/problem/cursor.h"
-#include "frontends/problem/problem.h"
+#include "problem/cursor.h"
+#include "problem/problem.h"
 
 namespace sheaf {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Exceptions stop at the border.
-#include "frontends/directml/result.h"
+#include "frontends/directml/refusal.h"
 
 #include <gtest/gtest.h>
 

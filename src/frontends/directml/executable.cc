@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "frontends/directml/dispatch.h"
+#include "frontends/directml/executable.h"
 
 #include <cstdint>
 #include <cstring>
@@ -75,8 +75,12 @@ std::byte* bound_memory(const Request& r, const DML_BINDING_DESC& binding, const
   return static_cast<std::byte*>(buffer.Buffer->data()) + buffer.Offset;
 }
 
+// TotalTensorSizeInBytes is rounded up to 4 bytes. Host memory need not be: no byte after the last
+// element is touched.
 Demand demand_of(const BoundTensor& tensor, bool written) {
-  return {tensor.name, tensor.total_bytes, tensor.alignment, written};
+  const bool rounded = tensor.total_bytes - tensor.required_bytes < 4;
+  return {tensor.name, rounded ? tensor.required_bytes : tensor.total_bytes, tensor.alignment,
+          written};
 }
 
 void check_count(const Request& r, const char* what, UINT count, UINT expected) {

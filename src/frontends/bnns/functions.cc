@@ -1,13 +1,40 @@
 // SPDX-License-Identifier: MIT
 //
-// BNNSScatter and BNNSScatterND: descriptors into a Request. BNNS has no base of its own: `output`
-// is read and written, so it is data and output at once, and `input` is the updates.
+// The four functions: descriptors into a Request. A scatter of BNNS has no separate base: `output`
+// is read and written, so it is data and output at once, and `input` holds the updates.
 #include "frontends/bnns/call.h"
 #include "plan/infer.h"
 #include "support/text.h"
 
 namespace sheaf::bnns {
 namespace {
+
+Request gather_request(const Call& call, const Tensors& t, size_t axis) {
+  const Dims& sizes = t.input.spec.sizes;
+  check_axis(call, "input", sizes, axis);
+  // For an input of rank 1 a vector fits both forms, which then say the same.
+  const bool vector = t.indices.spec.rank() == 1;
+  if (!vector) {
+    check_elements(call, "input", sizes, t.indices.spec.sizes, axis);
+  }
+  Request r = common_request(vector ? Op::kGather : Op::kGatherElements, call, t);
+  r.data = t.input.spec;
+  r.axis = static_cast<int64_t>(axis);
+  return r;
+}
+
+Request gather_nd_request(const Call& call, const Tensors& t) {
+  Request r = common_request(Op::kGatherNd, call, t);
+  r.data = t.input.spec;
+  if (r.indices.rank() == 1 && r.indices.sizes[0] == r.data.rank()) {
+    r.output = one_element(call, "output", r.output);
+  }
+  return r;
+}
+
+void gather(const Request& request, const Tensors& t, const RunOptions& options) {
+  make_plan(request).run(t.input.data, t.indices.data, t.output.data, options);
+}
 
 Reduction reduction(const Call& call, BNNSReduceFunction op) {
   if (op != BNNSReduceFunctionNone && op != BNNSReduceFunctionSum) {
@@ -83,6 +110,25 @@ void scatter(const Call& call, Request request, const Tensors& t, const RunOptio
 
 }  // namespace
 }  // namespace sheaf::bnns
+
+int BNNSGather(size_t axis, const BNNSNDArrayDescriptor* input,
+               const BNNSNDArrayDescriptor* indices, BNNSNDArrayDescriptor* output,
+               const BNNSFilterParameters* filter_params) {
+  using namespace sheaf::bnns;
+  const Call call{"BNNSGather", input, indices, output};
+  return run(call, filter_params, [&](const Tensors& t, const sheaf::RunOptions& options) {
+    gather(gather_request(call, t, axis), t, options);
+  });
+}
+
+int BNNSGatherND(const BNNSNDArrayDescriptor* input, const BNNSNDArrayDescriptor* indices,
+                 BNNSNDArrayDescriptor* output, const BNNSFilterParameters* filter_params) {
+  using namespace sheaf::bnns;
+  const Call call{"BNNSGatherND", input, indices, output};
+  return run(call, filter_params, [&](const Tensors& t, const sheaf::RunOptions& options) {
+    gather(gather_nd_request(call, t), t, options);
+  });
+}
 
 int BNNSScatter(size_t axis, BNNSReduceFunction op, const BNNSNDArrayDescriptor* input,
                 const BNNSNDArrayDescriptor* indices, BNNSNDArrayDescriptor* output,

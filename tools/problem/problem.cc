@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 
 #include <string>
 
-#include "frontends/problem/cursor.h"
-#include "frontends/problem/literal.h"
+#include "problem/cursor.h"
+#include "problem/literal.h"
 #include "sheaf/error.h"
 #include "support/text.h"
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 #include "helpers/refusal.h"
 #include "plan/refuse.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 #include "helpers/refusal.h"
 #include "support/text.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "frontends/problem/literal.h"
+#include "problem/literal.h"
 
 #include <string>
 #include <variant>
