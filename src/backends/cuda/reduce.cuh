@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// Joining updates to cells: every thread has a few elements of one cell and joins to them, one
-// after the other, what the cell's list says. Updates are asked for some places ahead.
+// The updates of a cell, reduced in order: every thread has a few elements of one cell and reduces
+// the cell's list of updates into them. Updates are loaded a few places ahead.
 #pragma once
 
-#include "backends/cuda/device.h"
+#include "backends/cuda/resolve.cuh"
 #include "backends/cuda/scatter.h"
-#include "backends/cuda/scatter_target.cuh"
 #include "plan/reduce.h"
 
 namespace sheaf::cuda {
 
-inline constexpr int kJoinThreads = 256;
+inline constexpr int kReduceThreads = 256;
 inline constexpr int kUpdatesAhead = 4;
 
-struct JoinArgs {
+struct ReduceArgs {
   AnyNest tuples, slices;
   std::byte* output;
   const std::byte* updates;
-  const Verdict* verdict;
+  const Verdict* check;
   SortedTuples sorted;
   int64_t lowest, unit;
   int64_t skipped;     // the key of no cell
@@ -27,7 +26,7 @@ struct JoinArgs {
   Reduction reduction;
 };
 
-__device__ inline int64_t number_at(const JoinArgs& args, const void* numbers, int64_t at) {
+__device__ inline int64_t number_at(const ReduceArgs& args, const void* numbers, int64_t at) {
   return args.sorted.wide ? static_cast<const int64_t*>(numbers)[at]
                           : int64_t{static_cast<const uint32_t*>(numbers)[at]};
 }
@@ -38,7 +37,7 @@ struct List {
   int64_t cell;  // byte offset
   bool live;     // false: of skipped tuples
 
-  __device__ List(const JoinArgs& args, int64_t number, int64_t lists) {
+  __device__ List(const ReduceArgs& args, int64_t number, int64_t lists) {
     begin = number_at(args, args.sorted.heads, number);
     end = number + 1 < lists ? number_at(args, args.sorted.heads, number + 1) : args.tuples.points;
     const int64_t key = number_at(args, args.sorted.keys, begin);
@@ -47,7 +46,7 @@ struct List {
   }
 };
 
-__device__ inline int64_t list_count(const JoinArgs& args) {
+__device__ inline int64_t list_count(const ReduceArgs& args) {
   return static_cast<int64_t>(*static_cast<const unsigned long long*>(args.sorted.head_count));
 }
 
@@ -55,7 +54,7 @@ __device__ inline int64_t list_count(const JoinArgs& args) {
 struct Piece {
   int64_t output, updates;
 
-  __device__ Piece(const JoinArgs& args, int64_t number, int piece_bytes) {
+  __device__ Piece(const ReduceArgs& args, int64_t number, int piece_bytes) {
     const int64_t slice = number / args.row_pieces;
     const int64_t column = (number - slice * args.row_pieces) * piece_bytes;
     const Place place = locate(args.slices, slice);
@@ -65,7 +64,7 @@ struct Piece {
 };
 
 // The byte offset of the update of entry `at` of the sorted list.
-__device__ inline int64_t update_of(const JoinArgs& args, int64_t at) {
+__device__ inline int64_t update_of(const ReduceArgs& args, int64_t at) {
   return locate(args.tuples, number_at(args, args.sorted.tuples, at)).output;
 }
 
@@ -90,8 +89,11 @@ __device__ T reduced_by(Reduction reduction, T cell, T update) {
         return reduced<Reduction::kMax>(cell, update);
       }
       return cell;
-    default: return reduced<Reduction::kAdd>(cell, update);
+    case Reduction::kAdd:
+    case Reduction::kMean: return reduced<Reduction::kAdd>(cell, update);
+    case Reduction::kNone: break;  // has a kernel that moves words
   }
+  return update;
 }
 
 // Not repeated for every element: conversions in integers are long.
@@ -101,8 +103,8 @@ __device__ __noinline__ T reduced_small(Reduction reduction, T cell, T update) {
 }
 
 template <class T, int kCount>
-__device__ void join_elements(Reduction reduction, Elements<T, kCount>& cell,
-                              const Elements<T, kCount>& update) {
+__device__ void reduce_elements(Reduction reduction, Elements<T, kCount>& cell,
+                                const Elements<T, kCount>& update) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
     if constexpr (SmallFloat<T>::value) {
@@ -114,14 +116,15 @@ __device__ void join_elements(Reduction reduction, Elements<T, kCount>& cell,
 }
 
 template <class T, int kCount>
-__global__ void __launch_bounds__(kJoinThreads) join_kernel(const __grid_constant__ JoinArgs args) {
+__global__ void __launch_bounds__(kReduceThreads)
+    reduce_kernel(const __grid_constant__ ReduceArgs args) {
   using Group = Elements<T, kCount>;
-  const int64_t number = int64_t{blockIdx.x} * kJoinThreads + threadIdx.x;
+  const int64_t number = int64_t{blockIdx.x} * kReduceThreads + threadIdx.x;
   const auto list_number =
       static_cast<int64_t>(args.pieces.quotient(static_cast<uint64_t>(number)));
   const int64_t piece_number = number - list_number * static_cast<int64_t>(args.pieces.divisor);
   const int64_t lists = list_count(args);
-  if (list_number >= lists || refused(args.verdict)) {
+  if (list_number >= lists || refused(args.check)) {
     return;
   }
   const List list(args, list_number, lists);
@@ -148,30 +151,30 @@ __global__ void __launch_bounds__(kJoinThreads) join_kernel(const __grid_constan
     }
 #pragma unroll
     for (int i = 0; i < kUpdatesAhead; ++i) {
-      join_elements(args.reduction, value, ahead[i]);
+      reduce_elements(args.reduction, value, ahead[i]);
     }
   }
   for (; at < list.end; ++at) {
-    join_elements(args.reduction, value,
-                  *reinterpret_cast<const Group*>(updates + update_of(args, at)));
+    reduce_elements(args.reduction, value,
+                    *reinterpret_cast<const Group*>(updates + update_of(args, at)));
   }
   *cell = value;
 }
 
-inline constexpr int kJoinLanes = 32;
+inline constexpr int kReduceLanes = 32;
 inline constexpr int kBatchBytes = 24576;  // of updates in shared memory, twice
 
-// Up to kJoinLanes pieces of one long list's cell, from number `first` on.
-struct LongJoin {
+// Up to kReduceLanes pieces of one long list's cell, from number `first` on.
+struct LongReduce {
   List list;
   int64_t first;
   int lanes;
   int64_t updates_of_batch;
 
-  __device__ LongJoin(const JoinArgs& args, const List& l, int64_t first_piece, int piece_bytes)
+  __device__ LongReduce(const ReduceArgs& args, const List& l, int64_t first_piece, int piece_bytes)
       : list(l), first(first_piece) {
     const auto pieces = static_cast<int64_t>(args.pieces.divisor);
-    lanes = static_cast<int>(min(int64_t{kJoinLanes}, pieces - first));
+    lanes = static_cast<int>(min(int64_t{kReduceLanes}, pieces - first));
     updates_of_batch = kBatchBytes / piece_bytes / lanes;
   }
 
@@ -180,15 +183,15 @@ struct LongJoin {
   }
 };
 
-// By all warps but the first: a batch of updates from `begin` on, in words that are aligned. Not
-// repeated for every type.
+// By all warps but the first: a batch of updates from `begin` on, in aligned words. One copy serves
+// all types of one size.
 template <int kBytes, int kWord>
-__device__ __noinline__ void bring_batch(const JoinArgs& args, const LongJoin& work, int64_t begin,
-                                         std::byte* batch) {
+__device__ __noinline__ void bring_batch(const ReduceArgs& args, const LongReduce& work,
+                                         int64_t begin, std::byte* batch) {
   const int count = work.updates_from(begin) * work.lanes;
 #pragma unroll 4
-  for (int i = static_cast<int>(threadIdx.x) - kJoinLanes; i < count;
-       i += kJoinThreads - kJoinLanes) {
+  for (int i = static_cast<int>(threadIdx.x) - kReduceLanes; i < count;
+       i += kReduceThreads - kReduceLanes) {
     const int update = i / work.lanes;
     const Piece piece(args, work.first + i - update * work.lanes, kBytes);
     const std::byte* from = args.updates + piece.updates + update_of(args, begin + update);
@@ -199,22 +202,22 @@ __device__ __noinline__ void bring_batch(const JoinArgs& args, const LongJoin& w
   }
 }
 
-// Long lists: the first warp joins a batch that is in shared memory, a piece a lane, while the
-// others bring the next one there.
+// Long lists: the first warp reduces a batch that is in shared memory, one piece per lane, while
+// the others bring the next batch there.
 template <class T, int kCount>
-__global__ void __launch_bounds__(kJoinThreads)
-    join_long_kernel(const __grid_constant__ JoinArgs args) {
+__global__ void __launch_bounds__(kReduceThreads)
+    reduce_long_kernel(const __grid_constant__ ReduceArgs args) {
   using Group = Elements<T, kCount>;
   __shared__ alignas(16) std::byte batches[2][kBatchBytes];
-  const int64_t parts = (static_cast<int64_t>(args.pieces.divisor) - 1) / kJoinLanes + 1;
+  const int64_t parts = (static_cast<int64_t>(args.pieces.divisor) - 1) / kReduceLanes + 1;
   const auto items = static_cast<int64_t>(*args.sorted.long_count) * parts;
-  const bool brings = threadIdx.x >= kJoinLanes;
+  const bool brings = threadIdx.x >= kReduceLanes;
   for (int64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const auto number = static_cast<int64_t>(args.sorted.long_lists[item / parts]);
-    const LongJoin work(args, List(args, number, list_count(args)), item % parts * kJoinLanes,
-                        sizeof(Group));
-    const bool joins = static_cast<int>(threadIdx.x) < work.lanes;
-    const Piece piece(args, work.first + (joins ? threadIdx.x : 0), sizeof(Group));
+    const LongReduce work(args, List(args, number, list_count(args)), item % parts * kReduceLanes,
+                          sizeof(Group));
+    const bool reduces = static_cast<int>(threadIdx.x) < work.lanes;
+    const Piece piece(args, work.first + (reduces ? threadIdx.x : 0), sizeof(Group));
     auto* const cell = reinterpret_cast<Group*>(args.output + work.list.cell + piece.output);
     Group value = *cell;
     if (brings) {
@@ -226,30 +229,30 @@ __global__ void __launch_bounds__(kJoinThreads)
       if (brings) {
         bring_batch<sizeof(Group), alignof(Group)>(args, work, at + work.updates_of_batch,
                                                    batches[turn ^ 1]);
-      } else if (joins) {
+      } else if (reduces) {
         const auto* batch = reinterpret_cast<const Group*>(batches[turn]) + threadIdx.x;
         const int count = work.updates_from(at);
 #pragma unroll 4
         for (int i = 0; i < count; ++i) {
-          join_elements(args.reduction, value, batch[i * work.lanes]);
+          reduce_elements(args.reduction, value, batch[i * work.lanes]);
         }
       }
       __syncthreads();
     }
-    if (joins) {
+    if (reduces) {
       *cell = value;
     }
   }
 }
 
-inline JoinArgs join_args(const ScatterNest& scatter, const ScatterCall& call,
-                          const SortedTuples& sorted, int64_t piece_bytes) {
+inline ReduceArgs reduce_args(const ScatterNest& scatter, const ScatterCall& call,
+                              const SortedTuples& sorted, int64_t piece_bytes) {
   const int64_t row_pieces = scatter.tuples.row_bytes / piece_bytes;
   return {device_nest<AnyNest>(scatter.tuples),
           device_nest<AnyNest>(scatter.slices),
           call.output,
           call.updates,
-          call.verdict,
+          call.check,
           sorted,
           scatter.lowest,
           scatter.unit,
@@ -259,20 +262,24 @@ inline JoinArgs join_args(const ScatterNest& scatter, const ScatterCall& call,
           scatter.tuples.reduction};
 }
 
-// One thread a piece of as many cells as there can be.
-inline unsigned join_blocks(const ScatterNest& scatter, const JoinArgs& args) {
-  const int64_t lists = std::min(scatter.tuple_count, scatter.key_count + 1);
-  return blocks_of(lists * static_cast<int64_t>(args.pieces.divisor), kJoinThreads);
+// Lists of tuples by cell: at most one per cell, and one of skipped tuples.
+inline int64_t most_lists(const ScatterNest& scatter) {
+  return std::min(scatter.tuple_count, scatter.key_count + 1);
+}
+
+// One thread per piece; sized for the maximum number of cells.
+inline unsigned reduce_blocks(const ScatterNest& scatter, const ReduceArgs& args) {
+  return blocks_of(most_lists(scatter) * static_cast<int64_t>(args.pieces.divisor), kReduceThreads);
 }
 
 template <class T, int kCount>
-void launch_join_of(const ScatterNest& scatter, const ScatterCall& call,
-                    const SortedTuples& sorted) {
-  const JoinArgs args = join_args(scatter, call, sorted, sizeof(Elements<T, kCount>));
-  join_kernel<T, kCount><<<join_blocks(scatter, args), kJoinThreads, 0, call.stream>>>(args);
+void launch_reduce_of(const ScatterNest& scatter, const ScatterCall& call,
+                      const SortedTuples& sorted) {
+  const ReduceArgs args = reduce_args(scatter, call, sorted, sizeof(Elements<T, kCount>));
+  reduce_kernel<T, kCount><<<reduce_blocks(scatter, args), kReduceThreads, 0, call.stream>>>(args);
   if (scatter.tuple_count > kLongList) {
     const auto blocks = static_cast<unsigned>(4 * current_device().multiprocessors);
-    join_long_kernel<T, kCount><<<blocks, kJoinThreads, 0, call.stream>>>(args);
+    reduce_long_kernel<T, kCount><<<blocks, kReduceThreads, 0, call.stream>>>(args);
   }
 }
 

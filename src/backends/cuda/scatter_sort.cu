@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Tuples of indices, sorted by the cell they lead to: stable, and by no more bits than there are.
+// Tuples of indices, sorted by the cell they lead to: stable, and by as many bits as cells need.
 #include <thrust/iterator/counting_iterator.h>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_select.cuh>
 
-#include "backends/cuda/device.h"
+#include "backends/cuda/resolve.cuh"
 #include "backends/cuda/scatter.h"
-#include "backends/cuda/scatter_target.cuh"
 
 namespace sheaf::cuda {
 namespace {
@@ -19,8 +18,8 @@ struct KeyArgs {
   const std::byte* indices;
   int64_t lowest;
   WideDivisor unit;
-  uint64_t skipped;                // the key of what leads nowhere
-  unsigned long long* long_count;  // becomes 0
+  uint64_t skipped;                // the key of skipped tuples
+  unsigned long long* long_count;  // set to 0
 };
 
 template <class Number>
@@ -53,7 +52,7 @@ struct Sorting {
   Number* heads;
   unsigned long long* head_count;
 
-  // With null memory: says how many bytes it wants.
+  // With null memory: sets `bytes` to how many it needs.
   cudaError_t sort(void* memory, size_t& bytes, Stream stream) {
     return cub::DeviceRadixSort::SortPairs(memory, bytes, keys, tuples, scatter.tuple_count, 0,
                                            scatter.key_bits(), stream);
@@ -76,7 +75,7 @@ size_t bytes_of(const ScatterNest& scatter) {
 
 template <class Number>
 SortedTuples sorted(const ScatterNest& scatter, const ScatterCall& call, std::byte* workspace,
-                    const ScatterLayout& layout) {
+                    const SortLayout& layout) {
   const auto at = [&](size_t offset) { return reinterpret_cast<Number*>(workspace + offset); };
   Sorting<Number> sorting{scatter,
                           {at(layout.keys[0]), at(layout.keys[1])},
@@ -106,14 +105,33 @@ SortedTuples sorted(const ScatterNest& scatter, const ScatterCall& call, std::by
           scatter.wide()};
 }
 
+size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
 }  // namespace
 
-size_t sorting_bytes(const ScatterNest& scatter) {
-  return scatter.wide() ? bytes_of<uint64_t>(scatter) : bytes_of<uint32_t>(scatter);
+SortLayout sort_layout(const ScatterNest& scatter) {
+  SortLayout layout{};
+  const auto take = [&](size_t bytes) {
+    const size_t at = layout.bytes;
+    layout.bytes += aligned(bytes);
+    return at;
+  };
+  const size_t list = (scatter.wide() ? 8U : 4U) * static_cast<size_t>(scatter.tuple_count);
+  for (int i = 0; i < 2; ++i) {
+    layout.keys[i] = take(list);
+    layout.tuples[i] = take(list);
+  }
+  layout.heads = take(list);
+  layout.head_count = take(8);
+  layout.long_lists = take(8 * static_cast<size_t>(scatter.tuple_count / kLongList + 1));
+  layout.long_count = take(8);
+  layout.sorting_bytes = scatter.wide() ? bytes_of<uint64_t>(scatter) : bytes_of<uint32_t>(scatter);
+  layout.sorting = take(layout.sorting_bytes);
+  return layout;
 }
 
 SortedTuples launch_sort(const ScatterNest& scatter, const ScatterCall& call, std::byte* workspace,
-                         const ScatterLayout& layout) {
+                         const SortLayout& layout) {
   return scatter.wide() ? sorted<uint64_t>(scatter, call, workspace, layout)
                         : sorted<uint32_t>(scatter, call, workspace, layout);
 }

@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Choosing from shared memory: indices as 32-bit entries, and
-// outputs put together from entries.
+// Choosing from rows in shared memory: several indices per load, several outputs per store.
 #pragma once
 
 #include "backends/cuda/move_rows.cuh"
 
 namespace sheaf::cuda {
-
-inline constexpr uint32_t kFilled = UINT32_MAX;
-
-// entry_of() in 32 bits: what fits into shared memory has fewer entries.
-__device__ inline uint32_t staged_entry(const AnyNest& nest, int64_t raw) {
-  const auto extent = static_cast<uint32_t>(nest.coordinates[0].extent);
-  const auto low = static_cast<int32_t>(raw);
-  const bool from_end =
-      low < 0 && nest.negative == Negative::kFromEnd && nest.index_kind != Kind::kUInt64;
-  const uint32_t at = static_cast<uint32_t>(low) + (from_end ? extent : 0);
-  if (raw == low && at < extent) {
-    return at;
-  }
-  const int64_t entry = entry_of(nest, raw, extent);
-  return entry == kOutside ? kFilled : static_cast<uint32_t>(entry);
-}
 
 // kTogether neighbouring indices, read by one instruction where there are several.
 template <Indices kIndices, int kTogether>
@@ -54,9 +37,10 @@ struct RawIndices {
   }
 
   __device__ void resolve(const AnyNest& nest, uint32_t (&entries)[kTogether]) const {
+    const auto extent = static_cast<uint32_t>(nest.coordinates[0].extent);
 #pragma unroll
     for (int i = 0; i < kTogether; ++i) {
-      entries[i] = staged_entry(nest, raw[i]);
+      entries[i] = narrow_entry_of(nest, raw[i], extent);
     }
   }
 };
@@ -68,7 +52,7 @@ struct alignas(sizeof(T) * kTogether) Together {
 
 // kTogether neighbouring outputs, written by one instruction.
 template <int kBytes, int kTogether>
-__device__ void write_outputs(const AnyNest& nest, const std::byte* row,
+__device__ void write_outputs(const GatherArgs<AnyNest>& args, const std::byte* row,
                               const uint32_t (&entries)[kTogether], std::byte* to) {
   union {
     Together<Word<kBytes>, kTogether> outputs;
@@ -77,8 +61,9 @@ __device__ void write_outputs(const AnyNest& nest, const std::byte* row,
 #pragma unroll
   for (int i = 0; i < kTogether; ++i) {
     chosen.outputs.values[i] =
-        entries[i] != kFilled ? *reinterpret_cast<const Word<kBytes>*>(row + entries[i] * kBytes)
-                              : fill_word<kBytes>(nest, 0);
+        entries[i] != kNarrowOutside
+            ? *reinterpret_cast<const Word<kBytes>*>(row + entries[i] * kBytes)
+            : outside_word<kBytes>(args.nest, args.report, 0);
   }
   store_streaming(to, chosen.word);
 }

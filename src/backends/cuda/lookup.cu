@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
-// Indices that choose inside contiguous rows of data: the rows are brought to shared memory whole,
-// by long reads, while the tile before is being chosen from. cuda.lookup, where all rows are chosen
-// from by the same indices, and cuda.elements, where each row has its own.
+// cuda.lookup and cuda.elements: indices that choose inside contiguous rows of data. Whole rows are
+// brought to shared memory by wide loads, while the tile before is chosen from. In cuda.lookup all
+// rows are chosen from by the same indices; in cuda.elements each row has its own.
 #include <cuda_pipeline.h>
 
 #include <algorithm>
 #include <bit>
 
-#include "backends/cuda/device.h"
-#include "backends/cuda/staged.cuh"
+#include "backends/cuda/lookup.cuh"
+#include "plan/nest.h"
 
 namespace sheaf::cuda {
 namespace {
 
 constexpr int64_t kMostShared = 16384;    // indices kept in shared memory
 constexpr int64_t kTileBytes = 16 << 10;  // short rows are staged together up to this
-constexpr int kStepsInFlight = 2;         // and as many asked for
-constexpr uint16_t kFilledShort = UINT16_MAX;
+constexpr int kStepsInFlight = 2;         // and as many being loaded
+constexpr uint16_t kOutsideShort = UINT16_MAX;
 
-using StagedArgs = GatherArgs<AnyNest>;
+using LookupArgs = GatherArgs<AnyNest>;
 
 // Rows of one tile, one after the other in shared memory.
 struct Staging {
@@ -40,7 +40,7 @@ struct RowPlace {
 };
 
 template <int kBytes>
-__device__ void copy_tile(const StagedArgs& args, const Staging& s, int64_t first, uint32_t rows,
+__device__ void copy_tile(const LookupArgs& args, const Staging& s, int64_t first, uint32_t rows,
                           std::byte* tile) {
   const uint32_t copies = s.copies_of_row.divisor;
   for (uint32_t i = threadIdx.x; i < rows * copies; i += blockDim.x) {
@@ -62,7 +62,7 @@ __device__ uint32_t rows_of_tile(const Staging& s, int64_t tile) {
 }
 
 // A tile's memory: the places of its rows, then the rows.
-__device__ void start_tile(const StagedArgs& args, const Staging& s, int64_t tile,
+__device__ void start_tile(const LookupArgs& args, const Staging& s, int64_t tile,
                            std::byte* memory) {
   if (tile * s.tile_rows < s.rows) {
     const int64_t first = tile * s.tile_rows;
@@ -93,10 +93,10 @@ __device__ Step step_of(const Staging& s, uint32_t number) {
   return {row, (number - row * s.steps_of_row.divisor) * kTogether};
 }
 
-// A tile in shared memory, and a thread's way through its outputs: kStepsInFlight steps a round.
+// A tile in shared memory, and a thread's way through its outputs: kStepsInFlight steps per round.
 template <int kBytes, int kTogether, Indices kIndices>
 struct Chooser {
-  const StagedArgs& args;
+  const LookupArgs& args;
   const Staging& s;
   const RowPlace* places;
   const std::byte* rows;
@@ -104,7 +104,7 @@ struct Chooser {
 
   using Round = RawIndices<kIndices, kTogether>[kStepsInFlight];
 
-  __device__ Chooser(const StagedArgs& a, const Staging& staging, int64_t tile,
+  __device__ Chooser(const LookupArgs& a, const Staging& staging, int64_t tile,
                      const std::byte* memory)
       : args(a),
         s(staging),
@@ -112,7 +112,7 @@ struct Chooser {
         rows(memory + staging.tile_rows * sizeof(RowPlace)),
         steps(rows_of_tile(staging, tile) * staging.steps_of_row.divisor) {}
 
-  // Asks for the indices of a round.
+  // Starts loading the indices of a round.
   __device__ void load_round(uint32_t begin, Round& round) const {
 #pragma unroll
     for (int i = 0; i < kStepsInFlight; ++i) {
@@ -134,7 +134,7 @@ struct Chooser {
         uint32_t entries[kTogether];
         entries_of(i, step, entries);
         write_outputs<kBytes, kTogether>(
-            args.nest, rows + step.row * s.pitch, entries,
+            args, rows + step.row * s.pitch, entries,
             args.output + places[step.row].output + step.column * kBytes);
       }
     }
@@ -147,22 +147,22 @@ __device__ void shared_entries(const uint16_t* lookup, uint32_t column,
   const auto shorts = *reinterpret_cast<const Together<uint16_t, kTogether>*>(lookup + column);
 #pragma unroll
   for (int i = 0; i < kTogether; ++i) {
-    entries[i] = shorts.values[i] == kFilledShort ? kFilled : shorts.values[i];
+    entries[i] = shorts.values[i] == kOutsideShort ? kNarrowOutside : shorts.values[i];
   }
 }
 
-// args.nest has the loops outside the innermost: its points are rows. Every turn asks for a tile
-// and chooses from the one that was asked for before. kShared: all rows have the same indices,
-// which are kept as entries.
+// args.nest has the loops outside the innermost: its points are rows. Every turn starts loading a
+// tile and chooses from the one before. kShared: all rows have the same indices, which are kept as
+// entries.
 template <int kBytes, int kTogether, Indices kIndices, bool kShared>
 __global__ void __launch_bounds__(1024, 1)
-    staged_kernel(const __grid_constant__ StagedArgs args, const __grid_constant__ Staging s) {
+    lookup_kernel(const __grid_constant__ LookupArgs args, const __grid_constant__ Staging s) {
   extern __shared__ uint4 shared[];
   auto* const lookup = reinterpret_cast<uint16_t*>(shared);
   std::byte* const tiles = reinterpret_cast<std::byte*>(shared) + s.index_bytes;
   const uint32_t tile_bytes = s.tile_rows * (s.pitch + sizeof(RowPlace));
   const uint32_t stride = kStepsInFlight * blockDim.x;
-  if (refused(args.verdict)) {
+  if (refused(args.check)) {
     return;
   }
   int64_t tile = blockIdx.x;
@@ -170,8 +170,9 @@ __global__ void __launch_bounds__(1024, 1)
   if constexpr (kShared) {
 #pragma unroll 4
     for (uint32_t i = threadIdx.x; i < s.inner; i += blockDim.x) {
+      const int64_t raw = load_raw<kIndices>(args.nest.index_kind, args.indices, i);
       lookup[i] = static_cast<uint16_t>(
-          staged_entry(args.nest, load_raw<kIndices>(args.nest.index_kind, args.indices, i)));
+          narrow_entry_of(args.nest, raw, static_cast<uint32_t>(args.nest.coordinates[0].extent)));
     }
   }
   __syncthreads();
@@ -204,6 +205,13 @@ __global__ void __launch_bounds__(1024, 1)
   }
 }
 
+struct LookupShape {
+  int64_t inner_extent;  // indices that choose from one row
+  int64_t entries;       // of a row
+  int entry_bytes;       // 1, 2, 4, 8 or 16
+  bool shared_indices;   // every row is chosen from by the same ones
+};
+
 struct Room {
   Staging staging;
   int threads;
@@ -211,7 +219,7 @@ struct Room {
   int64_t shared_bytes;
 };
 
-Room room_for(const StagedShape& shape, int64_t rows) {
+Room room_for(const LookupShape& shape, int64_t rows) {
   const Device& device = current_device();
   Room room{};
   Staging& s = room.staging;
@@ -235,10 +243,10 @@ Room room_for(const StagedShape& shape, int64_t rows) {
 }
 
 template <int kBytes, int kTogether, Indices kIndices, bool kShared>
-void launch(const StagedArgs& args, Room& room, Stream stream) {
+void launch(const LookupArgs& args, Room& room, Stream stream) {
   room.staging.steps_of_row = Divisor(room.staging.inner / kTogether);
-  const auto kernel = staged_kernel<kBytes, kTogether, kIndices, kShared>;
-  // The same for every call: threads that launch this kernel at once must not take it from each
+  const auto kernel = lookup_kernel<kBytes, kTogether, kIndices, kShared>;
+  // The same for every call: threads that launch this kernel at once must not lower it for each
   // other.
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                        static_cast<int>(current_device().shared_bytes));
@@ -251,7 +259,7 @@ void launch(const StagedArgs& args, Room& room, Stream stream) {
 enum class Side { kData, kIndices, kOutput };
 
 // The widest access that all rows of a tensor allow.
-int row_alignment(const StagedArgs& args, Side side, int most) {
+int row_alignment(const LookupArgs& args, Side side, int most) {
   const int64_t width = args.nest.index_kind == Kind::kInt32 ? 4 : 8;
   const void* memory = side == Side::kData      ? static_cast<const void*>(args.data)
                        : side == Side::kIndices ? args.indices
@@ -268,7 +276,7 @@ int row_alignment(const StagedArgs& args, Side side, int most) {
 }
 
 template <int kBytes, Indices kIndices, bool kShared>
-void launch_width(const StagedArgs& args, Room& room, Stream stream) {
+void launch_width(const LookupArgs& args, Room& room, Stream stream) {
   constexpr Indices kLike = kShared ? Indices::kInt32 : kIndices;  // shorts in shared memory
   constexpr int kTogether = kMostTogether<kBytes, kLike>;
   constexpr int kIndexBytes = kTogether * (kIndices == Indices::kInt32 ? 4 : 8);
@@ -278,28 +286,78 @@ void launch_width(const StagedArgs& args, Room& room, Stream stream) {
       (kShared || row_alignment(args, Side::kIndices, kIndexBytes) == kIndexBytes);
   if (together) {
     launch<kBytes, kTogether, kIndices, kShared>(args, room, stream);
-  } else {  // one kernel for all that is odd
+  } else {  // one kernel for every other layout
     launch<kBytes, 1, Indices::kAnyType, kShared>(args, room, stream);
   }
 }
 
-}  // namespace
-
-bool fits_staged(const StagedShape& shape) {
+bool fits(const LookupShape& shape) {
   constexpr int64_t kMost = int64_t{1} << 24;
   if (shape.inner_extent >= kMost || shape.entries >= kMost ||
       (shape.shared_indices &&
-       (shape.inner_extent > kMostShared || shape.entries > kFilledShort))) {
+       (shape.inner_extent > kMostShared || shape.entries > kOutsideShort))) {
     return false;
   }
   return room_for(shape, 1).shared_bytes <= current_device().shared_bytes;
 }
 
-void launch_staged(const GatherCall& call, const StagedShape& shape) {
-  Nest rows = call.nest;
+bool same_indices_everywhere(const Nest& nest) {
+  return std::all_of(nest.loops.begin(), nest.loops.end() - 1,
+                     [](const Loop& loop) { return loop.index == 0; });
+}
+
+LookupShape shape_of(const Nest& nest) {
+  return {nest.loops.back().extent, nest.coordinates[0].extent, static_cast<int>(nest.row_bytes),
+          same_indices_everywhere(nest)};
+}
+
+const char* shape_refusal(const KernelQuery& query) {
+  constexpr int64_t kSector = 32;  // what one element brings in from memory
+  const Nest& nest = query.nest;
+  if (nest.loops.empty() || nest.coordinates.size() != 1) {
+    return "not one index per element";
+  }
+  const Loop& inner = nest.loops.back();
+  const Coordinate& coordinate = nest.coordinates[0];
+  if (nest.row_bytes > 16 || coordinate.stride != nest.row_bytes || coordinate.offset != 0) {
+    return "the indices do not choose among neighbouring elements";
+  }
+  if (inner.data != 0 || inner.index != 1 || inner.output != nest.row_bytes) {
+    return "the innermost loop does not walk over indices";
+  }
+  if (word_bytes(nest, query.addresses) < nest.row_bytes) {
+    return "entries are not aligned to their size, or this is no power of 2";
+  }
+  if (point_count(nest) / inner.extent < current_device().multiprocessors) {
+    return "fewer rows to choose from than multiprocessors";
+  }
+  if (coordinate.extent * nest.row_bytes / kSector > inner.extent) {
+    return "too few indices per row to read the row whole";
+  }
+  return fits(shape_of(nest)) ? nullptr : "two rows do not fit into shared memory";
+}
+
+}  // namespace
+
+const char* lookup_refusal(const KernelQuery& query) {
+  const char* refusal = shape_refusal(query);
+  return refusal == nullptr && !same_indices_everywhere(query.nest) ? "each row has its own indices"
+                                                                    : refusal;
+}
+
+const char* elements_refusal(const KernelQuery& query) {
+  const char* refusal = shape_refusal(query);
+  return refusal == nullptr && same_indices_everywhere(query.nest)
+             ? "all rows have the same indices"
+             : refusal;
+}
+
+bool run_lookup(const Nest& nest, const GatherBuffers& buffers, const Launch& how) {
+  Nest rows = nest;
   rows.loops.pop_back();
-  const StagedArgs args({rows, call.data, call.indices, call.output, call.verdict, call.stream},
-                        shape.entry_bytes);
+  const LookupShape shape = shape_of(nest);
+  const GatherCall call = gather_call(rows, buffers, how);
+  const LookupArgs args(call, shape.entry_bytes);
   Room room = room_for(shape, args.nest.points);
   Staging& s = room.staging;
   s.copy_bytes = row_alignment(args, Side::kData, common_alignment(nullptr, {s.row_bytes}, 16));
@@ -314,6 +372,7 @@ void launch_staged(const GatherCall& call, const StagedShape& shape) {
       });
     }
   });
+  return true;
 }
 
 }  // namespace sheaf::cuda
