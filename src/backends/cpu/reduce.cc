@@ -1,42 +1,47 @@
 // SPDX-License-Identifier: MIT
 //
 // Compiled once for each instruction set Highway knows on this architecture.
-#include "backends/cpu/join.h"
+#include "backends/cpu/reduce.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/join.cc"
+#define HWY_TARGET_INCLUDE "backends/cpu/reduce.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target, which includes this file again for each target.
 #include <hwy/highway.h>
 
-#include "backends/cpu/join-inl.h"
+#include "backends/cpu/reduce-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sheaf::cpu::HWY_NAMESPACE {
 
 template <class Op>
-Join pick(int64_t row_bytes) {
+ReduceRows pick(int64_t row_bytes) {
   const bool one = row_bytes == static_cast<int64_t>(sizeof(typename Op::Stored));
-  return one ? join_elements<Op> : join_rows<Op>;
+  return one ? reduce_elements<Op> : reduce_rows<Op>;
 }
 
-// The operation `Op<reduction>`, whatever the type. A sum of means is a sum.
+// The operation `Op<reduction>`, whatever the type. Means are added up first.
 template <template <Reduction> class Op>
-Join pick_reduction(Reduction reduction, int64_t row_bytes) {
+ReduceRows pick_reduction(Reduction reduction, int64_t row_bytes) {
   switch (reduction) {
+    case Reduction::kAdd:
+    case Reduction::kMean: return pick<Op<Reduction::kAdd>>(row_bytes);
     case Reduction::kSub: return pick<Op<Reduction::kSub>>(row_bytes);
     case Reduction::kMul: return pick<Op<Reduction::kMul>>(row_bytes);
     case Reduction::kMin: return pick<Op<Reduction::kMin>>(row_bytes);
     case Reduction::kMax: return pick<Op<Reduction::kMax>>(row_bytes);
-    default: return pick<Op<Reduction::kAdd>>(row_bytes);
+    case Reduction::kNone: break;  // target_reducer copies
   }
+  return reduce_by_definition;
 }
 
 // The same for integers: only an order asks for the sign.
 template <class Signed>
-Join pick_integer(Reduction reduction, int64_t row_bytes, bool is_signed) {
+ReduceRows pick_integer(Reduction reduction, int64_t row_bytes, bool is_signed) {
   using Unsigned = std::make_unsigned_t<Signed>;
   switch (reduction) {
+    case Reduction::kAdd:
+    case Reduction::kMean: return pick<Plain<Reduction::kAdd, Unsigned>>(row_bytes);
     case Reduction::kSub: return pick<Plain<Reduction::kSub, Unsigned>>(row_bytes);
     case Reduction::kMul: return pick<Plain<Reduction::kMul, Unsigned>>(row_bytes);
     case Reduction::kMin:
@@ -45,8 +50,9 @@ Join pick_integer(Reduction reduction, int64_t row_bytes, bool is_signed) {
     case Reduction::kMax:
       return is_signed ? pick<Plain<Reduction::kMax, Signed>>(row_bytes)
                        : pick<Plain<Reduction::kMax, Unsigned>>(row_bytes);
-    default: return pick<Plain<Reduction::kAdd, Unsigned>>(row_bytes);
+    case Reduction::kNone: break;
   }
+  return reduce_by_definition;
 }
 
 template <Reduction kReduction>
@@ -60,16 +66,20 @@ using OnBFloat16 = Small<kReduction, BFloat16>;
 
 // Complex numbers are added and subtracted part by part: they are rows of their parts.
 template <class Part>
-Join pick_complex(Reduction reduction) {
+ReduceRows pick_complex(Reduction reduction) {
   switch (reduction) {
-    case Reduction::kSub: return join_rows<Plain<Reduction::kSub, Part>>;
-    // g++ 12 makes fused instructions of a complex product even where it is told not to.
-    case Reduction::kMul: return join_by_definition;
-    default: return join_rows<Plain<Reduction::kAdd, Part>>;
+    case Reduction::kAdd:
+    case Reduction::kMean: return reduce_rows<Plain<Reduction::kAdd, Part>>;
+    case Reduction::kSub: return reduce_rows<Plain<Reduction::kSub, Part>>;
+    case Reduction::kMul:  // g++ 12 fuses a complex product even where it is told not to
+    case Reduction::kMin:
+    case Reduction::kMax:
+    case Reduction::kNone: break;
   }
+  return reduce_by_definition;
 }
 
-Join pick_copy(int64_t row_bytes) {
+ReduceRows pick_copy(int64_t row_bytes) {
   switch (row_bytes) {
     case 1: return copy_elements<uint8_t>;
     case 2: return copy_elements<uint16_t>;
@@ -80,7 +90,7 @@ Join pick_copy(int64_t row_bytes) {
   }
 }
 
-Join target_join(DType type, Reduction reduction, int64_t row_bytes) {
+ReduceRows target_reducer(DType type, Reduction reduction, int64_t row_bytes) {
   if (reduction == Reduction::kNone) {
     return pick_copy(row_bytes);
   }
@@ -100,8 +110,11 @@ Join target_join(DType type, Reduction reduction, int64_t row_bytes) {
     case Kind::kFloat64: return pick_reduction<OnDouble>(reduction, row_bytes);
     case Kind::kComplex64: return pick_complex<float>(reduction);
     case Kind::kComplex128: return pick_complex<double>(reduction);
-    default: return join_by_definition;  // 8-bit floats
+    case Kind::kFloat8E4M3:
+    case Kind::kFloat8E5M2:
+    case Kind::kOpaque: break;
   }
+  return reduce_by_definition;
 }
 
 }  // namespace sheaf::cpu::HWY_NAMESPACE
@@ -110,10 +123,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sheaf::cpu {
 
-HWY_EXPORT(target_join);
+HWY_EXPORT(target_reducer);
 
-Join join_for(DType type, Reduction reduction, int64_t row_bytes) {
-  return HWY_DYNAMIC_DISPATCH(target_join)(type, reduction, row_bytes);
+ReduceRows reducer_for(DType type, Reduction reduction, int64_t row_bytes) {
+  return HWY_DYNAMIC_DISPATCH(target_reducer)(type, reduction, row_bytes);
 }
 
 }  // namespace sheaf::cpu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Joining rows: every type and reduction, for every instruction set that this machine has, at every
-// remainder and misalignment, against the definition in plan/reduce.h bit for bit.
+// Reducing rows: every type and reduction, for every instruction set that this machine has, at
+// every remainder and misalignment, against the definition in plan/reduce.h bit for bit.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backends/cpu/every_target.h"
-#include "backends/cpu/join.h"
+#include "backends/cpu/reduce.h"
 #include "sheaf/sheaf.h"
 #include "support/float_bits.h"
 
@@ -55,7 +55,7 @@ void plant_special_values(DType type, Bytes& data) {
   }
 }
 
-class EveryJoin : public EveryTarget {
+class EveryReduction : public EveryTarget {
  protected:
   // `count` updates of `elements` each, to 5 rows, listed or one after the other.
   static void expect_defined(DType type, Reduction reduction, int64_t elements, int64_t count,
@@ -77,22 +77,22 @@ class EveryJoin : public EveryTarget {
       reduce_row(type, reduction)(expected.data() + misalign + to[i],
                                   updates.data() + misalign + from[i], bytes);
     }
-    cpu::join_for(type, reduction, bytes)({.data = data.data() + misalign,
-                                           .to = to.data(),
-                                           .updates = updates.data() + misalign,
-                                           .from = listed ? from.data() : nullptr,
-                                           .update_step = bytes,
-                                           .count = count,
-                                           .row_bytes = bytes,
-                                           .prefetch_rows = count % 3,
-                                           .reduce = reduce_row(type, reduction)});
+    cpu::reducer_for(type, reduction, bytes)({.data = data.data() + misalign,
+                                              .to = to.data(),
+                                              .updates = updates.data() + misalign,
+                                              .from = listed ? from.data() : nullptr,
+                                              .update_step = bytes,
+                                              .count = count,
+                                              .row_bytes = bytes,
+                                              .prefetch_rows = count % 3,
+                                              .reduce = reduce_row(type, reduction)});
     ASSERT_EQ(data, expected) << type.name() << " " << to_string(reduction) << ", rows of "
                               << elements << ", " << count << " updates, misaligned by "
                               << misalign;
   }
 };
 
-TEST_P(EveryJoin, IsAsDefined) {
+TEST_P(EveryReduction, IsAsDefined) {
   const OnlyTarget only(GetParam());
   for (const DType type : kTypes) {
     for (const Reduction reduction : kReductions) {
@@ -112,8 +112,8 @@ TEST_P(EveryJoin, IsAsDefined) {
   }
 }
 
-// Each pattern of a 16-bit float joined to some others: no rounding is missed.
-TEST_P(EveryJoin, RoundsEverySmallFloat) {
+// Each pattern of a 16-bit float reduced into some others: no rounding is missed.
+TEST_P(EveryReduction, RoundsEverySmallFloat) {
   const OnlyTarget only(GetParam());
   std::vector<uint16_t> all(65536);
   std::iota(all.begin(), all.end(), uint16_t{0});
@@ -129,22 +129,23 @@ TEST_P(EveryJoin, RoundsEverySmallFloat) {
         std::vector<uint16_t> expected = cells;
         reduce_row(type, reduction)(reinterpret_cast<std::byte*>(expected.data()),
                                     reinterpret_cast<const std::byte*>(all.data()), bytes);
-        cpu::join_for(type, reduction, bytes)({.data = reinterpret_cast<std::byte*>(cells.data()),
-                                               .to = &to,
-                                               .updates = reinterpret_cast<std::byte*>(all.data()),
-                                               .from = nullptr,
-                                               .update_step = bytes,
-                                               .count = 1,
-                                               .row_bytes = bytes,
-                                               .prefetch_rows = 0,
-                                               .reduce = nullptr});
+        cpu::reducer_for(type, reduction,
+                         bytes)({.data = reinterpret_cast<std::byte*>(cells.data()),
+                                 .to = &to,
+                                 .updates = reinterpret_cast<std::byte*>(all.data()),
+                                 .from = nullptr,
+                                 .update_step = bytes,
+                                 .count = 1,
+                                 .row_bytes = bytes,
+                                 .prefetch_rows = 0,
+                                 .reduce = nullptr});
         ASSERT_EQ(cells, expected) << type.name() << " " << to_string(reduction);
       }
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, EveryJoin, testing::ValuesIn(targets()), target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, EveryReduction, testing::ValuesIn(targets()), target_name);
 
 }  // namespace
 }  // namespace sheaf

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: MIT
-#include "plan/nest.h"
+#include "plan/nest_shape.h"
 
-#include <algorithm>
 #include <array>
-#include <cstdlib>
 
 namespace sheaf {
+namespace {
 
-int64_t point_count(const Nest& nest) {
-  int64_t points = 1;
-  for (const Loop& loop : nest.loops) {
-    points *= loop.extent;
-  }
-  return points;
-}
+// What moves the address of a row: a loop or an index.
+struct Mover {
+  int64_t extent, stride;
+};
 
+}  // namespace
+
+// Each mover steps over all that the smaller ones span.
 bool rows_apart(const Nest& nest) {
-  struct Mover {
-    int64_t extent, stride;
-  };
   std::array<Mover, size_t{2} * kMaxRank> movers;
   size_t count = 0;
   for (const Loop& loop : nest.loops) {
@@ -29,9 +25,9 @@ bool rows_apart(const Nest& nest) {
       movers[count++] = {loop.extent, std::abs(loop.data)};
     }
   }
-  for (const Coordinate& coordinate : nest.coordinates) {
-    if (coordinate.extent > 1) {
-      movers[count++] = {coordinate.extent, std::abs(coordinate.stride)};
+  for (const Coordinate& c : nest.coordinates) {
+    if (c.extent > 1) {
+      movers[count++] = {c.extent, std::abs(c.stride)};
     }
   }
   std::sort(movers.begin(), movers.begin() + static_cast<ptrdiff_t>(count),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows of updates joined to rows of data: the innermost work of a scatter, compiled once for each
-// instruction set.
+// Rows of updates reduced into rows of data: the innermost work of a scatter, compiled once for
+// each instruction set.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace sheaf::cpu {
 
-// Updates in the order in which they are joined.
-struct RowJoin {
+// Updates in the order in which they are reduced.
+struct RowReduction {
   std::byte* data;
   const int64_t* to;  // byte offsets into data
   const std::byte* updates;
@@ -25,9 +25,9 @@ struct RowJoin {
   int64_t prefetch_rows;  // how far ahead of its use a row is asked for; 0: rows are in cache
   ReduceRow reduce;       // for types that have no routine of their own
 };
-using Join = void (*)(const RowJoin& rows);
+using ReduceRows = void (*)(const RowReduction& rows);
 
 // The routine for the best instruction set of this machine. Rows are one element, or any number.
-Join join_for(DType type, Reduction reduction, int64_t row_bytes);
+ReduceRows reducer_for(DType type, Reduction reduction, int64_t row_bytes);
 
 }  // namespace sheaf::cpu
