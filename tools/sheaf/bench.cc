@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "command.h"
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 #include "machine.h"
 #include "plan/lower.h"
 #include "plan/resolve.h"

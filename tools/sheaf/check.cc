@@ -11,7 +11,6 @@
 #include "command.h"
 #include "conformance/case.h"
 #include "conformance/run_case.h"
-#include "sheaf/cuda.h"
 #include "sheaf/explain.h"
 #include "support/text.h"
 #include "terminal.h"
@@ -127,10 +126,18 @@ std::string check_op_name(const std::string& name) {
 }
 
 std::string check_backend_name(const std::string& name) {
-  if (name == kCuda) {
-    return cuda::available() ? "" : cat("cuda cannot be used: ", cuda::description());
-  }
   std::string known;
+  for (const std::string& device : device_names()) {
+    if (name == device) {
+      return device_available(device)
+                 ? ""
+                 : cat(device, " cannot be used: ", device_description(device));
+    }
+    known += device + ", ";
+  }
+  if (!known.empty()) {
+    known.erase(known.size() - 2);
+  }
   for (const std::string& backend : backend_names()) {
     if (name == backend) {
       return "";

@@ -12,7 +12,7 @@
 #include "example_indices.h"
 #include "explain_kernels.h"
 #include "formula.h"
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 #include "gather_picture.h"
 #include "options.h"
 #include "plan/refuse.h"
@@ -164,9 +164,11 @@ void print_json(const Explanation& e, const ExplainOptions& options) {
                                  {"plan", nlohmann::ordered_json::parse(e.plan.json())},
                                  {"kernel", kernel_name(e.plan)}};
   json["kernels"] = reports_json(kernels_for(e.plan));
-  const std::vector<KernelReport> on_device = device_kernels(e.plan);
-  json["cuda_kernel"] = first_accepting(on_device);
-  json["cuda_kernels"] = reports_json(on_device);
+  for (const std::string& device : device_names()) {
+    const std::vector<KernelReport> reports = kernels_for(e.plan, {.device = device});
+    json["devices"][device] = {{"kernel", first_accepting(reports)},
+                               {"kernels", reports_json(reports)}};
+  }
   if (e.problem.indices && !e.made_up && small_enough(e.plan)) {
     json["map"] = map_json(e, options.limit);
     json["map_left_out"] = std::max<int64_t>(0, std::ssize(e.map) - options.limit);

@@ -129,7 +129,7 @@ inline Call scatter_nd(Tensor input, Tensor indices, Tensor updates, UINT input_
 
 inline ComPtr<IDMLDevice> device(DML_FEATURE_LEVEL level = DML_FEATURE_LEVEL_6_4) {
   ComPtr<IDMLDevice> made;
-  EXPECT_EQ(DMLCreateDevice1(DML_CREATE_DEVICE_FLAG_NONE, level, &made), S_OK) << LastErrorText();
+  EXPECT_EQ(sheaf::dml::CreateDevice({.feature_level = level}, &made), S_OK) << LastErrorText();
   return made;
 }
 
