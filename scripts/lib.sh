@@ -109,15 +109,19 @@ configure() {
   cmake --log-level=NOTICE --preset "$@"
 }
 
-# build <preset> [cmake --build argument...]
+# build <preset or directory> [cmake --build argument...]
 build() {
-  cmake --build --preset "$@"
+  if [[ -d $1 ]]; then
+    cmake --build "$@"
+  else
+    cmake --build --preset "$@"
+  fi
 }
 
-# build_quietly <preset> [cmake --build argument...]: progress on a terminal; the compilers' output if
-# the build fails.
+# build_quietly <preset or directory> [cmake --build argument...]: progress on a terminal; the
+# compilers' output if the build fails.
 build_quietly() {
-  local log=build/$1.log
+  local log=build/build.log
   if ! build "$@" 2>&1 | tee "$log" | show_progress "building $1"; then
     cat "$log" >&2
     fail "the build failed; its output is above and in $log"
