@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "plan/vocabulary.h"
 #include "support/text.h"
 
 namespace sheaf::cli {
@@ -124,13 +125,11 @@ Words data_position(const Request& r, const Words& out) {
 }
 
 std::string join_sign(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kNone: return " = ";
-    case Reduction::kAdd: return " += ";
-    case Reduction::kSub: return " -= ";
-    case Reduction::kMul: return " *= ";
-    default: return cat(" ", to_string(reduction), "= ");
+  if (reduction == Reduction::kNone) {
+    return " = ";
   }
+  const ReductionRow& row = *find_row(kReductions, reduction);
+  return cat(" ", row.sign.empty() ? row.name : row.sign, "= ");
 }
 
 }  // namespace

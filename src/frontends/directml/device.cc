@@ -76,18 +76,18 @@ template <class Object, class Interface>
 const Object& checked_cast(const IDMLDevice* device, const char* call, const Interface* op) {
   const auto* object = static_cast<const Object*>(op);
   if (object == nullptr) {
-    refuse({.who = call,
-            .what = "null pointer",
-            .detail = "the operator is null",
-            .given = "no operator",
-            .next = "an operator of this device"});
+    throw Error(Refusal{.who = call,
+                        .what = "null pointer",
+                        .detail = "the operator is null",
+                        .given = "no operator",
+                        .next = "an operator of this device"});
   }
   if (object->device().Get() != device) {
-    refuse({.who = call,
-            .what = "operator of another device",
-            .detail = "the operator was created by another device",
-            .given = describe(object->executable()->plan().request()),
-            .next = "an operator of this device"});
+    throw Error(Refusal{.who = call,
+                        .what = "operator of another device",
+                        .detail = "the operator was created by another device",
+                        .given = describe(object->executable()->plan().request()),
+                        .next = "an operator of this device"});
   }
   return *object;
 }
@@ -130,9 +130,7 @@ class Device final : public Counted<IDMLDevice, Device> {
     return guarded([&] {
       const OperatorDesc read = read_operator(desc, options_);
       const Tensors tensors = read_tensors(read);
-      const Request request = is_scatter(read.info->op) ? scatter_request(read, tensors)
-                                                        : gather_request(read, tensors);
-      auto executable = std::make_shared<const Executable>(make_plan(request), tensors);
+      auto executable = std::make_shared<const Executable>(operator_plan(read, tensors), tensors);
       return create_into<Operator>(op, this, std::move(executable));
     });
   }
@@ -179,20 +177,21 @@ std::string hex(int32_t value) {
 void check_device_arguments(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL level) {
   const std::string given = cat("flags ", int32_t{flags}, "   feature level ", hex(level));
   if ((flags & ~DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
-    refuse({.who = "DMLCreateDevice",
-            .what = "unknown flags",
-            .detail = cat("flags = ", int32_t{flags}),
-            .given = given,
-            .next = "DML_CREATE_DEVICE_FLAG_NONE (0) or DML_CREATE_DEVICE_FLAG_DEBUG (1)"});
+    throw Error(
+        Refusal{.who = "DMLCreateDevice",
+                .what = "unknown flags",
+                .detail = cat("flags = ", int32_t{flags}),
+                .given = given,
+                .next = "DML_CREATE_DEVICE_FLAG_NONE (0) or DML_CREATE_DEVICE_FLAG_DEBUG (1)"});
   }
   if (!is_feature_level(level)) {
-    refuse({.who = "DMLCreateDevice",
-            .what = "feature level not supported",
-            .detail =
-                cat(hex(level), " is not the value of a level up to ", level_name(kHighestLevel)),
-            .given = given,
-            .next = level_name(kHighestLevel),
-            .code = ErrorCode::kUnsupported});
+    throw Error(Refusal{
+        .code = ErrorCode::kUnsupported,
+        .who = "DMLCreateDevice",
+        .what = "feature level not supported",
+        .detail = cat(hex(level), " is not the value of a level up to ", level_name(kHighestLevel)),
+        .given = given,
+        .next = level_name(kHighestLevel)});
   }
 }
 
