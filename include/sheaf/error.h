@@ -13,6 +13,8 @@
 
 #include "sheaf/fixed.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 enum class ErrorCode : int {
@@ -96,3 +98,5 @@ class IndexError : public Error {
 };
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop
