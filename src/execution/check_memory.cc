@@ -2,7 +2,7 @@
 //
 // The last checks before a run: those that need the pointers.
 #include "execution/run.h"
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "plan/refuse.h"
 #include "plan/request.h"
 #include "support/checked.h"

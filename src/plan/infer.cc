@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "plan/refuse.h"
 #include "plan/vocabulary.h"
 #include "support/text.h"

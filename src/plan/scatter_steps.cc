@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/scatter_steps.h"
 
+#include "plan/byte_ranges.h"
 #include "plan/lower.h"
-#include "plan/memory.h"
 #include "plan/reduce.h"
 #include "plan/refuse.h"
 

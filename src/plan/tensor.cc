@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #endif
 
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "plan/refuse.h"
 #include "support/checked.h"
 #include "support/text.h"

@@ -107,7 +107,7 @@ Array filled(const TensorSpec& spec) {
 
 int64_t bytes_of(const TensorSpec& spec) { return element_count(spec.sizes) * spec.dtype.bytes(); }
 
-// Rows are read and written; what a reduction joins to is read too, and zeros are written first.
+// Rows are read and written; what a reduction changes is read too, and zeros are written first.
 int64_t moved_bytes(const Plan& plan, int64_t rows) {
   const Request& r = plan.request();
   const int64_t passes = r.reduction == Reduction::kNone ? 2 : 3;

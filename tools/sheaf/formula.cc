@@ -124,7 +124,7 @@ Words data_position(const Request& r, const Words& out) {
   return {};
 }
 
-std::string join_sign(Reduction reduction) {
+std::string assignment_of(Reduction reduction) {
   if (reduction == Reduction::kNone) {
     return " = ";
   }
@@ -139,7 +139,7 @@ std::string formula(const Request& r) {
   if (!is_scatter(r.op)) {
     return element("output", grid) + " = " + element("data", data_position(r, grid));
   }
-  return element("output", data_position(r, grid)) + join_sign(r.reduction) +
+  return element("output", data_position(r, grid)) + assignment_of(r.reduction) +
          element("updates", grid);
 }
 

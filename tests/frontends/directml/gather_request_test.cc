@@ -278,6 +278,6 @@ TEST(DirectmlShapes, PaddedAndStridedIsThePlainPlan) {
 TEST(DirectmlShapes, ThePlanSaysClamp) {
   const Compiled compiled = compile(gather(f32({3, 2}), u32({1, 4}), f32({4, 2}), 0, 1));
   EXPECT_THAT(compiled.op->GetPlan().str(),
-              StartsWith("gather 8 bytes a step, u32 indices, negative from_end, out of range "
+              StartsWith("gather, 8 bytes per step, u32 indices, negative from_end, out of range "
                          "clamp\n"));
 }
