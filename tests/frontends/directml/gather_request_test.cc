@@ -164,7 +164,7 @@ TEST(DirectmlShapes, BatchesMustAgree) {
   EXPECT_EQ(refusal(gather_nd1(f32({2, 3}), u32({3, 1}), f32({1, 3}), {2, 2, 1})),
             "DML_OPERATOR_GATHER_ND1: batch dimensions differ\n"
             "  dimension 0 is a batch dimension, but data has 2 entries there and indices 3\n"
-            "  data f32[2, 3]   indices u32[3, 1]   batch_dims 1\n"
+            "  data f32[2, 3]   indices u32[3, 1]   batch_dims 1   output f32[1, 3]\n"
             "  try: batch dimensions of equal size, or fewer batch_dims");
 }
 
