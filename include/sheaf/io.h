@@ -43,6 +43,9 @@ class Table {
   const TableInfo& info() const { return info_; }
   Array load() const;  // all of it, in memory, row-major
 
+  // Bytes [offset, offset + bytes) of the elements, in the order of the file.
+  void read(int64_t offset, void* to, int64_t bytes) const;
+
   const std::shared_ptr<const TableSource>& source() const { return source_; }
   Table(TableInfo info, std::shared_ptr<const TableSource> source)
       : info_(std::move(info)), source_(std::move(source)) {}
@@ -100,6 +103,7 @@ class RowCache {
 struct FileOptions {
   int64_t memory = int64_t{256} << 20;  // bytes that a call may allocate for itself, 1 MiB or more
   int depth = 64;                       // reads in flight
+  int threads = 0;                      // that apply a scatter's updates; 0: as many as pay
   bool direct = false;                  // O_DIRECT: past the page cache
   std::string_view reader = {};         // "io_uring" or "pread"; empty: the first that works
   RowCache* cache = nullptr;

@@ -209,8 +209,8 @@ OnnxTensor read_onnx_tensor(WireBytes& bytes, const FilePointer& file, Wire fiel
                                               : cat("ONNX type ", proto.type, " is unknown");
     return tensor;
   }
-  tensor.info.spec = TensorSpec(type->type, checked_sizes(file->path(), proto.name, proto.dims));
   tensor.info.bytes = checked_bytes(file->path(), proto.name, type->type, proto.dims);
+  tensor.info.spec = TensorSpec(type->type, checked_sizes(file->path(), proto.name, proto.dims));
   locate(bytes, file, *type, proto, external, tensor);
   return tensor;
 }

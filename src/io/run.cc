@@ -91,6 +91,17 @@ Array Table::load() const {
   return array;
 }
 
+void Table::read(int64_t offset, void* to, int64_t bytes) const {
+  if (offset < 0 || bytes < 0 || offset > info_.bytes || bytes > info_.bytes - offset) {
+    io::refuse_file(info_.path, "outside the tensor",
+                    cat(bytes, " bytes at ", offset, " of ", info_.bytes), "less");
+  }
+  const std::unique_ptr<io::ByteSpace> space = io::open_space(*this, {.reader = "pread"});
+  const io::ReadRequest request{space->table_offset() + offset, bytes, static_cast<std::byte*>(to)};
+  space->read({&request, 1});
+  space->check_unchanged();
+}
+
 FileStats run(const Plan& plan, const Table& data, const ConstTensor& indices, const Tensor& output,
               const FileOptions& options) {
   check_gather(plan, data, indices);

@@ -110,8 +110,8 @@ void add_entry(File::Contents& contents, const FilePointer& file, const Entry& e
     contents.add(std::move(info), {});
     return;
   }
-  info.spec = TensorSpec(type->type, checked_sizes(file->path(), entry.name, entry.shape));
   const int64_t bytes = checked_bytes(file->path(), entry.name, type->type, entry.shape);
+  info.spec = TensorSpec(type->type, checked_sizes(file->path(), entry.name, entry.shape));
   if (bytes != info.bytes) {
     malformed(*file, cat("\"", entry.name, "\" has ", info.bytes, " bytes, but ", info.spec.str(),
                          " needs ", bytes));

@@ -137,7 +137,7 @@ class Scatter {
         .rule = {.negative = Negative::kOutOfRange, .out_of_range = OutOfRange::kSkip}};
     const TensorSpec updates(type, {std::ssize(units), elements});
     plan_scatter(compact.spec(), places.spec(), updates, options)
-        .run(bytes, place, updates_ + first * unit_, bytes);
+        .run(bytes, place, updates_ + first * unit_, bytes, {.threads = options_.threads});
     transfer(wanted, wave, bytes, true);
     if (options_.progress) {
       options_.progress(std::min(first + std::ssize(units), points_.count() * per_point_) * unit_,
