@@ -13,8 +13,8 @@ namespace {
 [[noreturn]] void refuse(size_t bytes) {
   throw Error(ErrorCode::kUnsupported, "cuda: no device memory\n  " + std::to_string(bytes) +
                                            " bytes were asked for\n  " + cuda::description() +
-                                           "\n  try: build where nvcc is on the PATH, or with "
-                                           "-DSHEAF_CUDA=ON");
+                                           "\n  try: build with -DSHEAF_CUDA=ON, which needs "
+                                           "nvcc 13");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "backends/cpu/machine.h"
+#include "execution/registry.h"
 
 namespace sheaf::cpu {
 namespace {
@@ -60,7 +61,8 @@ int64_t part_count(const Nest& nest) {
   return parts;
 }
 
-const char* in_order_refusal(const Nest& nest) {
+const char* in_order_refusal(const KernelQuery& query) {
+  const Nest& nest = query.nest;
   for (const Loop& loop : nest.loops) {
     if (loop.window != 0) {
       return "windows are cut element by element";
@@ -69,38 +71,37 @@ const char* in_order_refusal(const Nest& nest) {
   return nullptr;
 }
 
-const char* sorted_refusal(const Nest& nest) {
-  if (const char* why = in_order_refusal(nest)) {
+const char* sorted_refusal(const KernelQuery& query) {
+  const Nest& nest = query.nest;
+  if (const char* why = in_order_refusal(query)) {
     return why;
   }
   return rows_apart(nest) ? nullptr : "windows may overlap in data";
 }
 
-const char* parts_refusal(const Nest& nest) {
-  if (const char* why = sorted_refusal(nest)) {
+const char* parts_refusal(const KernelQuery& query) {
+  const Nest& nest = query.nest;
+  if (const char* why = sorted_refusal(query)) {
     return why;
   }
   return part_count(nest) >= kManyParts ? nullptr : "no loop gives threads data of their own";
 }
 
-// Windows that are cut element by element have no faster way.
-const char* accepts_everything(const Nest& /*nest*/) { return nullptr; }
+// Windows that are cut element by element are left to the plain loops.
+const char* accepts_everything(const KernelQuery& /*query*/) { return nullptr; }
 
-void scatter_plain(const Nest& nest, const ScatterBuffers& buffers, int threads) {
-  reference_backend().scatter.front().run(nest, buffers, threads);
+bool scatter_plain(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
+  return host_backends().back()->scatter.front().run(nest, buffers, launch);
 }
-
-// First that accepts wins.
-constexpr ScatterKernel kKernels[] = {
-    {"cpu.scatter_parts", parts_refusal, scatter_parts},
-    {"cpu.scatter_sorted", sorted_refusal, scatter_sorted},
-    {"cpu.scatter_in_order", in_order_refusal, scatter_in_order},
-    {"cpu.scatter_plain", accepts_everything, scatter_plain},
-};
 
 }  // namespace
 
-constinit const std::span<const ScatterKernel> kScatterKernels = kKernels;
+constinit const ScatterKernel kScatterKernels[4] = {
+    {"cpu.scatter_parts", parts_refusal, scatter_parts},
+    {"cpu.scatter_sorted", sorted_refusal, scatter_sorted, Checks::kNever, sorting_bytes},
+    {"cpu.scatter_in_order", in_order_refusal, scatter_in_order},
+    {"cpu.scatter_plain", accepts_everything, scatter_plain},
+};
 
 RunJoiner::RunJoiner(const Nest& nest, const ScatterBuffers& buffers, int64_t prefetch_rows,
                      int64_t first, int64_t bytes)
@@ -168,11 +169,12 @@ void RunJoiner::ask_for(const Place& start, int64_t count) const {
   }
 }
 
-void scatter_in_order(const Nest& nest, const ScatterBuffers& buffers, int /*threads*/) {
+bool scatter_in_order(const Nest& nest, const ScatterBuffers& buffers, const Launch& /*launch*/) {
   const ByteRange reach = data_reach(nest);
   RunJoiner joiner(nest, buffers, rows_ahead(nest, reach.hi - reach.lo), 0, nest.row_bytes);
   for_each_run(nest, 0, point_count(nest), kBlock,
                [&](const Place& start, int64_t count) { joiner.join(start, count); });
+  return true;
 }
 
 int64_t rows_ahead(const Nest& nest, int64_t bytes) {

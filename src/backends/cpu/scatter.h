@@ -4,10 +4,10 @@
 // order of the nest: what threads share is the data, never an element of it.
 #pragma once
 
-#include "backends/backend.h"
 #include "backends/cpu/join.h"
 #include "backends/cpu/points.h"
 #include "backends/cpu/routines.h"
+#include "execution/backend.h"
 
 namespace sheaf::cpu {
 
@@ -43,20 +43,23 @@ int64_t rows_ahead(const Nest& nest, int64_t bytes);
 
 // Parts of data that no two points of the nest share but by its grid loops: each thread takes parts
 // of its own and goes through all the updates for them.
-void scatter_parts(const Nest& nest, const ScatterBuffers& buffers, int threads);
+bool scatter_parts(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
 
 // Updates sorted by where they go, a segment at a time: each thread takes ranges of data of its
 // own.
-void scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, int threads);
+bool scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+size_t sorting_bytes(const Nest& nest, int threads);
 
 // All points in order, on one thread.
-void scatter_in_order(const Nest& nest, const ScatterBuffers& buffers, int threads);
+bool scatter_in_order(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
 
 // The narrowest piece of a row, in bytes, that is worth a pass over the indices of its own.
 inline constexpr int64_t kLeastColumns = 512;
 
-extern const std::span<const ScatterKernel> kScatterKernels;
+// First that accepts wins.
+extern const ScatterKernel kScatterKernels[4];
 
-void copy(const Nest& nest, const std::byte* data, std::byte* output, int threads);
+// Backend::copy
+void copy(const Nest& nest, const std::byte* data, std::byte* output, const Launch& launch);
 
 }  // namespace sheaf::cpu

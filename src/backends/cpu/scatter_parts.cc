@@ -203,9 +203,9 @@ int64_t spread_bytes(const Nest& nest, const Cut& cut) {
 
 }  // namespace
 
-void scatter_parts(const Nest& nest, const ScatterBuffers& buffers, int limit) {
-  const Threads threads =
-      worthwhile_threads(point_count(nest) * std::max(2 * nest.row_bytes, int64_t{8}), limit);
+bool scatter_parts(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
+  const Threads threads = worthwhile_threads(
+      point_count(nest) * std::max(2 * nest.row_bytes, int64_t{8}), launch.threads);
   const Cut cut = cut_nest(nest, threads.count);
   const int64_t ahead = rows_ahead(nest, spread_bytes(nest, cut));
   parallel_ranges(cut.parts(nest), threads, [&](int64_t begin, int64_t end) {
@@ -213,6 +213,7 @@ void scatter_parts(const Nest& nest, const ScatterBuffers& buffers, int limit) {
       Part(nest, buffers, cut, number).join(ahead);
     }
   });
+  return true;
 }
 
 }  // namespace sheaf::cpu

@@ -17,7 +17,7 @@ namespace {
 const std::string kNotBuilt =
     "cuda: not built\n"
     "  this build of Sheaf is without CUDA\n"
-    "  try: build where nvcc is on the PATH, or with -DSHEAF_CUDA=ON";
+    "  try: build with -DSHEAF_CUDA=ON, which needs nvcc 13";
 
 TEST(NoCuda, IsNotAvailable) {
   EXPECT_FALSE(cuda::available());
@@ -48,7 +48,7 @@ TEST(NoCuda, HasNoDeviceMemory) {
             "cuda: no device memory\n"
             "  64 bytes were asked for\n"
             "  this build of Sheaf is without CUDA\n"
-            "  try: build where nvcc is on the PATH, or with -DSHEAF_CUDA=ON");
+            "  try: build with -DSHEAF_CUDA=ON, which needs nvcc 13");
   EXPECT_EQ(
       refusal([] { free_device_bytes(); }, ErrorCode::kUnsupported).find("cuda: no device memory"),
       0u);

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: MIT
 //
-// Running a gather: the last checks, then the first kernel that accepts.
-#include "backends/registry.h"
-#include "plan/index_error.h"
+// The public ways to run a plan: all of them end in one of the two drivers.
+#include "execution/run.h"
+
 #include "plan/refuse.h"
 
 namespace sheaf {
 
-void Plan::run(const void* data_memory, const void* indices_memory, void* output_memory,
+void run(const Plan& plan, const void* data, const void* indices, void* output, const Queue& queue,
+         const RunOptions& options) {
+  start_gather(plan, {data, indices, nullptr, output}, queue, options);
+}
+
+void run(const Plan& plan, const void* data, const void* indices, const void* updates, void* output,
+         const Queue& queue, const RunOptions& options) {
+  start_scatter(plan, {data, indices, updates, output}, queue, options);
+}
+
+void Plan::run(const void* data, const void* indices, void* output,
                const RunOptions& options) const {
-  check_memory(data_memory, indices_memory, output_memory);
-  const Choice<Buffers> choice = choose_gather(*this, options);
-  const Buffers buffers{static_cast<const std::byte*>(data_memory),
-                        static_cast<const std::byte*>(indices_memory),
-                        static_cast<std::byte*>(output_memory)};
-  if (nest_.out_of_range == OutOfRange::kFail &&
-      !choice.backend->all_in_range(nest_, buffers.indices, options.threads)) {
-    throw_first_bad_index(*this, indices_memory);
-  }
-  if (!nest_.empty()) {
-    choice.kernel->run(nest_, buffers, options.threads);
-  }
+  start_gather(*this, {data, indices, nullptr, output}, {.threads = options.threads}, options);
+}
+
+void Plan::run(const void* data, const void* indices, const void* updates, void* output,
+               const RunOptions& options) const {
+  start_scatter(*this, {data, indices, updates, output}, {.threads = options.threads}, options);
 }
 
 void Plan::run(const ConstTensor& data_tensor, const ConstTensor& indices_tensor,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The last checks before a run: those that need the pointers.
+#include "execution/run.h"
 #include "plan/memory.h"
 #include "plan/refuse.h"
 #include "plan/request.h"
@@ -52,32 +53,35 @@ void refuse_other_call(const Plan& plan, bool scatter) {
 
 }  // namespace
 
-void Plan::check_memory(const void* data_memory, const void* indices_memory,
-                        const void* output_memory) const {
-  refuse_other_call(*this, false);
-  check_pointer(*this, "data", data_memory, data_range_);
-  check_pointer(*this, "indices", indices_memory, indices_range_);
-  check_pointer(*this, "output", output_memory, output_range_);
-  if (ranges_meet(data_memory, data_range_, output_memory, output_range_)) {
-    refuse_overlap(*this, "data", {data_memory, data()}, {output_memory, output()});
+void check_gather_memory(const Plan& plan, const TensorMemory& memory) {
+  refuse_other_call(plan, false);
+  const TensorRanges& ranges = plan.ranges();
+  check_pointer(plan, "data", memory.data, ranges.data);
+  check_pointer(plan, "indices", memory.indices, ranges.indices);
+  check_pointer(plan, "output", memory.output, ranges.output);
+  if (ranges_meet(memory.data, ranges.data, memory.output, ranges.output)) {
+    refuse_overlap(plan, "data", {memory.data, plan.data()}, {memory.output, plan.output()});
   }
-  if (ranges_meet(indices_memory, indices_range_, output_memory, output_range_)) {
-    refuse_overlap(*this, "indices", {indices_memory, indices()}, {output_memory, output()});
+  if (ranges_meet(memory.indices, ranges.indices, memory.output, ranges.output)) {
+    refuse_overlap(plan, "indices", {memory.indices, plan.indices()},
+                   {memory.output, plan.output()});
   }
 }
 
-void Plan::check_scatter_memory(const void* data_memory, const void* indices_memory,
-                                const void* updates_memory, const void* output_memory) const {
-  refuse_other_call(*this, true);
-  check_pointer(*this, "indices", indices_memory, indices_range_);
-  check_pointer(*this, "updates", updates_memory, updates_range_);
-  check_pointer(*this, "output", output_memory, output_range_);
-  refuse_overlap(*this, "indices", {indices_memory, indices()}, {output_memory, output()});
-  refuse_overlap(*this, "updates", {updates_memory, updates()}, {output_memory, output()});
-  if (!request_->onto_zeros) {
-    check_pointer(*this, "data", data_memory, data_range_);
-    if (!same_places({data_memory, data()}, {output_memory, output()})) {
-      refuse_overlap(*this, "data", {data_memory, data()}, {output_memory, output()});
+void check_scatter_memory(const Plan& plan, const TensorMemory& memory) {
+  refuse_other_call(plan, true);
+  const TensorRanges& ranges = plan.ranges();
+  const ConstTensor output{memory.output, plan.output()};
+  check_pointer(plan, "indices", memory.indices, ranges.indices);
+  check_pointer(plan, "updates", memory.updates, ranges.updates);
+  check_pointer(plan, "output", memory.output, ranges.output);
+  refuse_overlap(plan, "indices", {memory.indices, plan.indices()}, output);
+  refuse_overlap(plan, "updates", {memory.updates, plan.updates()}, output);
+  if (!plan.request().onto_zeros) {
+    const ConstTensor data{memory.data, plan.data()};
+    check_pointer(plan, "data", memory.data, ranges.data);
+    if (!same_places(data, output)) {
+      refuse_overlap(plan, "data", data, output);
     }
   }
 }
