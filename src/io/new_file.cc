@@ -82,13 +82,18 @@ void NewFile::open_unnamed(const std::string& folder) {
   descriptor_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
 }
 
+// Gives a file without a name one; false, with errno, if that cannot be.
+bool NewFile::link_as(const std::string& name) const {
+  const std::string self = cat("/proc/self/fd/", descriptor_.get());
+  return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+}
+
 void NewFile::give_name(const std::string& folder) {
   static std::atomic<int> number{0};
   for (int attempt = 0; attempt < 100; ++attempt) {
     temporary_ = cat(folder, "/.sheaf-", int64_t{getpid()}, "-", ++number, ".part");
     if (descriptor_.get() >= 0) {
-      const std::string self = cat("/proc/self/fd/", descriptor_.get());
-      if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      if (link_as(temporary_)) {
         note_unfinished(temporary_.c_str());
         return;
       }
@@ -195,11 +200,14 @@ void NewFile::commit() {
     fail_file(path_, "write to the disk", errno);
   }
   const std::string folder = folder_of(target_);
-  if (temporary_.empty()) {
-    give_name(folder);
-  }
-  if (rename(temporary_.c_str(), target_.c_str()) != 0) {
-    fail_file(path_, "give the new file its name", errno);
+  if (!temporary_.empty() || !link_as(target_)) {
+    // There is a file of this name: only a rename can replace it, and that needs a name first.
+    if (temporary_.empty()) {
+      give_name(folder);
+    }
+    if (rename(temporary_.c_str(), target_.c_str()) != 0) {
+      fail_file(path_, "give the new file its name", errno);
+    }
   }
   committed_ = true;
   const Descriptor directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -36,6 +36,7 @@ class NewFile {
 
  private:
   void open_unnamed(const std::string& folder);
+  bool link_as(const std::string& name) const;
   void give_name(const std::string& folder);
 
   std::string path_;       // as the caller named it
