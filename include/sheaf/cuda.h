@@ -38,7 +38,9 @@ inline bool available() { return device_available(kDevice); }
 // there is none to use.
 inline std::string description() { return device_description(kDevice); }
 
-inline size_t workspace_bytes(const Plan& plan) { return sheaf::workspace_bytes(plan, queue()); }
+inline size_t workspace_bytes(const Plan& plan, const RunOptions& options = {}) {
+  return sheaf::workspace_bytes(plan, queue(), options);
+}
 
 // Workspace of the current device, owned.
 class Workspace {

@@ -46,10 +46,13 @@ void run(const Plan& plan, const void* data, const void* indices, const void* up
 // bad index. Must not be called during a capture.
 void finish(const Plan& plan, const Queue& queue);
 
+// Only waits, for whatever was started on the queue.
+void wait(const Queue& queue);
+
 // Device memory that a run of `plan` needs besides its tensors: room for the verdict on the indices
 // under kFail, for sorting a scatter's updates, and for kernels that rearrange data. 0 on the host,
-// and for every other plan.
-size_t workspace_bytes(const Plan& plan, const Queue& queue);
+// and for every other plan. A run with options.kernel needs what that kernel wants.
+size_t workspace_bytes(const Plan& plan, const Queue& queue, const RunOptions& options = {});
 
 // The devices that this build has code for, whether or not one is present: "cuda".
 std::vector<std::string> device_names();

@@ -43,6 +43,7 @@ struct Launch {
   void* stream = nullptr;          // device
   Verdict* verdict = nullptr;      // device: steps write nothing if it names a bad index
   std::byte* workspace = nullptr;  // of the kernel; null on the host if there was no memory for it
+  const Plan* plan = nullptr;      // a gather's, whose indices a kernel with Checks::kFirst checks
   // The output is fresh, and nothing was checked before: a kernel reports bad indices that it meets
   // and may leave anything in the output. Only set for kernels with Checks::kWhileMoving.
   bool check_while_moving = false;
@@ -54,7 +55,8 @@ struct KernelQuery {
   // Addresses of data, output and updates, or-ed: what a kernel may infer alignment from. 0 where
   // there are no pointers yet: a plan that is explained is taken to run on aligned memory.
   uintptr_t addresses = 0;
-  bool relaxed = false;  // the order of a scatter's updates is free
+  bool relaxed = false;        // the order of a scatter's updates is free
+  const Plan* plan = nullptr;  // whose nest it is; null for the nest of a step
 };
 
 // How a kernel can take part in checking indices under kFail.
@@ -102,6 +104,8 @@ struct DeviceSteps {
   void (*check_launches)(const char* what);
   // An element of `type` that kernels compute with stands at a multiple of this many bytes.
   int64_t (*alignment)(DType type);
+  int dlpack_type;   // DLPack's number for this kind of device
+  int (*current)();  // which device of that kind the calling thread uses
 };
 
 struct Backend {

@@ -69,6 +69,15 @@ const Backend& device_backend(std::string_view name) {
                   "\"\n  try: sheaf doctor, which lists devices and what each of them needs"));
 }
 
+const Backend* device_of_dlpack(int dlpack_type) {
+  for (const Backend* backend : device_backends()) {
+    if (backend->device->dlpack_type == dlpack_type) {
+      return backend;
+    }
+  }
+  return nullptr;
+}
+
 void add_backend(const Backend& backend) { registry().list_of(backend).push_front(&backend); }
 
 }  // namespace sheaf

@@ -90,8 +90,9 @@ void start_scatter(const Plan& plan, const TensorMemory& memory, const Queue& qu
   const auto addresses =
       reinterpret_cast<uintptr_t>(memory.output) | reinterpret_cast<uintptr_t>(memory.updates);
   const Choice<ScatterBuffers> choice = choose_scatter(
-      plan, {.nest = nest, .addresses = addresses, .relaxed = plan.request().relaxed}, device,
-      options.kernel);
+      plan,
+      {.nest = nest, .addresses = addresses, .relaxed = plan.request().relaxed, .plan = &plan},
+      device, options.kernel);
   const size_t kernel = nest.empty() ? 0 : kernel_bytes(choice, nest, queue.threads);
   ScatterRun run{
       plan,

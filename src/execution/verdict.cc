@@ -64,6 +64,12 @@ void finish_launches(const Plan& plan, const Backend& device, const std::byte* i
   device.device->check_launches(what);
 }
 
+void wait(const Queue& queue) {
+  if (const Backend* const backend = prepared_device(queue)) {
+    backend->device->wait(nullptr, queue.stream);
+  }
+}
+
 void finish(const Plan& plan, const Queue& queue) {
   const Backend* const backend = prepared_device(queue);
   if (backend == nullptr) {

@@ -61,4 +61,27 @@ class BlockSet {
   std::vector<int64_t> before_;  // blocks wanted before each word
 };
 
+// Blocks that are in memory at one time: wanted blocks of [first_block, end_block), in slots
+// [first_slot, first_slot + slots).
+struct Wave {
+  int64_t first_block, end_block;
+  int64_t first_slot, slots;
+};
+
+// Splits the `count` wanted blocks of [first, end) into waves of at most `most` slots.
+inline std::vector<Wave> split_into_waves(const BlockSet& wanted, int64_t first, int64_t end,
+                                          int64_t count, int64_t most) {
+  std::vector<Wave> waves;
+  for (int64_t slot = 0; slot < count; slot += most) {
+    Wave wave{wanted.next(first, end), 0, slot, count - slot < most ? count - slot : most};
+    first = wave.first_block;
+    for (int64_t i = 0; i < wave.slots; ++i) {
+      first = wanted.next(first, end) + 1;
+    }
+    wave.end_block = first;
+    waves.push_back(wave);
+  }
+  return waves;
+}
+
 }  // namespace sheaf::io

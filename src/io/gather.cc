@@ -40,11 +40,6 @@ AlignedBytes allocate_blocks(int64_t blocks) {
   return memory;
 }
 
-struct Wave {
-  int64_t first_block, end_block;  // of the file
-  int64_t first_slot, slots;
-};
-
 struct Part {
   int64_t first_block, end_block;
 };
@@ -110,7 +105,8 @@ class Gather {
     }
     const int64_t most = std::max<int64_t>(options_.memory / 4 / kBlockBytes, 16);
     const int64_t wave_slots = std::min(std::max(blocks / 8, kMinWaveBlocks), most);
-    const std::vector<Wave> waves = split(wanted, part, blocks, wave_slots);
+    const std::vector<Wave> waves =
+        split_into_waves(wanted, part.first_block, part.end_block, blocks, wave_slots);
     sort_points(wanted, waves, wave_slots);
     run_waves(wanted, waves, std::min(wave_slots, blocks));
   }
@@ -166,22 +162,6 @@ class Gather {
       sink_.write(point.grid + done, fill_.data(), bytes);
       done += bytes;
     }
-  }
-
-  std::vector<Wave> split(const BlockSet& wanted, const Part& part, int64_t blocks,
-                          int64_t wave_slots) const {
-    std::vector<Wave> waves;
-    int64_t at = part.first_block;
-    for (int64_t slot = 0; slot < blocks; slot += wave_slots) {
-      Wave wave{wanted.next(at, part.end_block), 0, slot, std::min(wave_slots, blocks - slot)};
-      at = wave.first_block;
-      for (int64_t i = 0; i < wave.slots; ++i) {
-        at = wanted.next(at, part.end_block) + 1;
-      }
-      wave.end_block = at;
-      waves.push_back(wave);
-    }
-    return waves;
   }
 
   // The waves, first and last, that hold a row, or nothing if it was cached.

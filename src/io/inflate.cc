@@ -11,7 +11,7 @@
 
 namespace sheaf::io {
 namespace {
-constexpr int64_t kChunk = 1 << 16;
+constexpr int64_t kInflateChunk = 1 << 16;
 }
 
 struct InflateStream::State {
@@ -20,7 +20,7 @@ struct InflateStream::State {
   int64_t taken = 0;     // of the stream
   int64_t position = 0;  // of the inflated bytes
   z_stream zlib = {};
-  std::vector<unsigned char> input = std::vector<unsigned char>(kChunk);
+  std::vector<unsigned char> input = std::vector<unsigned char>(kInflateChunk);
 
   void start() {
     inflateEnd(&zlib);
@@ -40,11 +40,11 @@ struct InflateStream::State {
   // Inflates up to `bytes`, at least one.
   int64_t inflate_some(unsigned char* to, int64_t bytes) {
     zlib.next_out = to;
-    zlib.avail_out = static_cast<unsigned>(std::min(bytes, kChunk));
+    zlib.avail_out = static_cast<unsigned>(std::min(bytes, kInflateChunk));
     const unsigned room = zlib.avail_out;
     while (zlib.avail_out == room) {
       if (zlib.avail_in == 0 && taken < stream_bytes) {
-        const int64_t count = std::min(kChunk, stream_bytes - taken);
+        const int64_t count = std::min(kInflateChunk, stream_bytes - taken);
         file->read(offset + taken, input.data(), count);
         taken += count;
         zlib.next_in = input.data();

@@ -15,21 +15,21 @@ namespace {
 
 // NumPy's own limit is 10,000; structured types, which are refused anyway, are what makes headers
 // long.
-constexpr int64_t kMaxHeaderBytes = 1 << 16;
+constexpr int64_t kMaxNpyHeader = 1 << 16;
 
 struct NpyType {
   const char* code;
   DType type;
 };
-constexpr NpyType kTypes[] = {
+constexpr NpyType kNpyTypes[] = {
     {"b1", boolean}, {"i1", i8},  {"i2", i16}, {"i4", i32}, {"i8", i64}, {"u1", u8},  {"u2", u16},
     {"u4", u32},     {"u8", u64}, {"f2", f16}, {"f4", f32}, {"f8", f64}, {"c8", c64}, {"c16", c128},
 };
 
 // The dictionary's text, read from left to right.
-class Literal {
+class NpyLiteral {
  public:
-  Literal(const std::string& path, const std::string& name, std::string text)
+  NpyLiteral(const std::string& path, const std::string& name, std::string text)
       : path_(path), name_(name), text_(std::move(text)) {}
 
   [[noreturn]] void refuse(const std::string& what) const {
@@ -113,7 +113,7 @@ struct Fields {
   std::optional<std::vector<int64_t>> shape;
 };
 
-std::vector<int64_t> parse_shape(Literal& text) {
+std::vector<int64_t> parse_shape(NpyLiteral& text) {
   std::vector<int64_t> shape;
   text.need('(');
   while (!text.take(')')) {
@@ -126,7 +126,7 @@ std::vector<int64_t> parse_shape(Literal& text) {
   return shape;
 }
 
-Fields parse_fields(Literal& text) {
+Fields parse_fields(NpyLiteral& text) {
   Fields fields;
   text.need('{');
   while (!text.take('}')) {
@@ -159,7 +159,7 @@ Fields parse_fields(Literal& text) {
   return fields;
 }
 
-DType parse_type(const Literal& text, const std::string& path, const std::string& descr) {
+DType parse_type(const NpyLiteral& text, const std::string& path, const std::string& descr) {
   const char order = descr.empty() ? '?' : descr[0];
   const std::string code = descr.empty() ? "" : descr.substr(1);
   if (code == "O") {
@@ -168,9 +168,9 @@ DType parse_type(const Literal& text, const std::string& path, const std::string
                 "code when they are loaded",
                 "numpy.save of an array of numbers");
   }
-  const auto* known = std::find_if(std::begin(kTypes), std::end(kTypes),
+  const auto* known = std::find_if(std::begin(kNpyTypes), std::end(kNpyTypes),
                                    [&](const NpyType& type) { return code == type.code; });
-  const bool is_known = known != std::end(kTypes);
+  const bool is_known = known != std::end(kNpyTypes);
   if (order == '>' && is_known && known->type.bytes() > 1) {
     refuse_file(path, "big-endian elements", cat("the type is '", descr, "'"),
                 cat("numpy.save(path, array.astype('<", code, "'))"));
@@ -189,7 +189,7 @@ DType parse_type(const Literal& text, const std::string& path, const std::string
 }
 
 std::string code_of(DType type) {
-  for (const NpyType& known : kTypes) {
+  for (const NpyType& known : kNpyTypes) {
     if (known.type == type) {
       return cat(type.bytes() == 1 ? "|" : "<", known.code);
     }
@@ -215,12 +215,12 @@ NpyHeader parse_npy(const std::string& path, const std::string& name, const Read
   const int64_t start = version == 1 ? 10 : 12;
   const int64_t length =
       byte(8) + (byte(9) << 8) + (version == 1 ? 0 : (byte(10) << 16) + (byte(11) << 24));
-  if (length > kMaxHeaderBytes) {
+  if (length > kMaxNpyHeader) {
     refuse_file(path, "malformed .npy header",
-                cat("its header has ", length, " bytes, at most ", kMaxHeaderBytes, " are read"),
+                cat("its header has ", length, " bytes, at most ", kMaxNpyHeader, " are read"),
                 "a file written by numpy.save");
   }
-  Literal text(path, name, read(start, length));
+  NpyLiteral text(path, name, read(start, length));
   const Fields fields = parse_fields(text);
   NpyHeader header;
   const DType type = parse_type(text, path, *fields.descr);

@@ -8,9 +8,9 @@ namespace sheaf::io {
 namespace {
 
 // One reader for a message; the numbers are those of onnx.proto.
-class Reader {
+class ModelReader {
  public:
-  explicit Reader(const FilePointer& file) : file_(file), bytes_(*file) {}
+  explicit ModelReader(const FilePointer& file) : file_(file), bytes_(*file) {}
 
   OnnxModel model() {
     OnnxModel model;
@@ -127,12 +127,12 @@ class Reader {
 
 }  // namespace
 
-OnnxModel read_onnx_model(const FilePointer& file) { return Reader(file).model(); }
+OnnxModel read_onnx_model(const FilePointer& file) { return ModelReader(file).model(); }
 
 // A .pb of the ONNX backend tests is one TensorProto; anything else is a model.
 void read_onnx(File::Contents& contents, const FilePointer& file) {
   if (file->path().ends_with(".pb")) {
-    Reader reader(file);
+    ModelReader reader(file);
     OnnxTensor tensor = reader.tensor(reader.all());
     contents.add(std::move(tensor.info), std::move(tensor.source));
     return;

@@ -34,7 +34,7 @@ struct OnnxType {
   DType type;
   int field;  // the typed field that may hold its data
 };
-constexpr OnnxType kTypes[] = {
+constexpr OnnxType kOnnxTypes[] = {
     {1, f32, kFloatData},     {2, u8, kInt32Data},      {3, i8, kInt32Data},
     {4, u16, kInt32Data},     {5, i16, kInt32Data},     {6, i32, kInt32Data},
     {7, i64, kInt64Data},     {9, boolean, kInt32Data}, {10, f16, kInt32Data},
@@ -202,9 +202,9 @@ OnnxTensor read_onnx_tensor(WireBytes& bytes, const FilePointer& file, Wire fiel
   OnnxTensor tensor;
   tensor.info.name = proto.name;
   tensor.info.path = file->path();
-  const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes),
+  const auto* type = std::find_if(std::begin(kOnnxTypes), std::end(kOnnxTypes),
                                   [&](const OnnxType& t) { return proto.type == t.number; });
-  if (type == std::end(kTypes) || proto.segmented) {
+  if (type == std::end(kOnnxTypes) || proto.segmented) {
     tensor.info.unsupported = proto.segmented ? std::string("it is split into segments")
                                               : cat("ONNX type ", proto.type, " is unknown");
     return tensor;
@@ -216,9 +216,9 @@ OnnxTensor read_onnx_tensor(WireBytes& bytes, const FilePointer& file, Wire fiel
 }
 
 int onnx_type(DType type) {
-  const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
+  const auto* found = std::find_if(std::begin(kOnnxTypes), std::end(kOnnxTypes),
                                    [&](const OnnxType& t) { return t.type == type; });
-  return found == std::end(kTypes) ? 0 : found->number;
+  return found == std::end(kOnnxTypes) ? 0 : found->number;
 }
 
 }  // namespace sheaf::io

@@ -14,20 +14,20 @@ namespace sheaf::io {
 namespace {
 
 // The limit of the format's own library.
-constexpr int64_t kMaxHeaderBytes = 100'000'000;
+constexpr int64_t kMaxSafetensorsHeader = 100'000'000;
 
 struct SafetensorsType {
   const char* name;
   DType type;
 };
-constexpr SafetensorsType kTypes[] = {
+constexpr SafetensorsType kSafetensorsTypes[] = {
     {"BOOL", boolean}, {"U8", u8},   {"I8", i8},          {"U16", u16},
     {"I16", i16},      {"U32", u32}, {"I32", i32},        {"U64", u64},
     {"I64", i64},      {"F16", f16}, {"BF16", bf16},      {"F32", f32},
     {"F64", f64},      {"C64", c64}, {"F8_E4M3", f8e4m3}, {"F8_E5M2", f8e5m2},
 };
 
-[[noreturn]] void malformed(const OpenFile& file, const std::string& detail) {
+[[noreturn]] void malformed_safetensors(const OpenFile& file, const std::string& detail) {
   refuse_file(file.path(), "malformed .safetensors", detail,
               "a file written by the safetensors library");
 }
@@ -46,11 +46,11 @@ class Header {
 
   void leaf(const JsonLeaf& leaf) {
     if (leaf.keys.size() != 2) {
-      malformed(file_, "a tensor is not described by an object");
+      malformed_safetensors(file_, "a tensor is not described by an object");
     }
     if (leaf.keys[0] == "__metadata__") {
       if (leaf.text == nullptr || leaf.position >= 0) {
-        malformed(file_, cat("metadata \"", leaf.keys[1], "\" is not a text"));
+        malformed_safetensors(file_, cat("metadata \"", leaf.keys[1], "\" is not a text"));
       }
       metadata_[leaf.keys[1]] = *leaf.text;
       return;
@@ -65,7 +65,8 @@ class Header {
     } else if (key == "data_offsets" && leaf.text == nullptr && leaf.position >= 0) {
       entry.offsets.push_back(leaf.number);
     } else {
-      malformed(file_, cat("\"", key, "\" of \"", entry.name, "\" is not what it should be"));
+      malformed_safetensors(file_,
+                            cat("\"", key, "\" of \"", entry.name, "\" is not what it should be"));
     }
   }
 
@@ -73,7 +74,7 @@ class Header {
     if (keys.size() == 2 && keys[1] == "shape" && keys[0] != "__metadata__") {
       entry_of(keys[0]).has_shape = true;  // rank 0
     } else if (!(keys.empty() || (keys.size() == 1 && keys[0] == "__metadata__"))) {
-      malformed(file_, cat("\"", keys.back(), "\" is empty"));
+      malformed_safetensors(file_, cat("\"", keys.back(), "\" is empty"));
     }
   }
 
@@ -96,16 +97,16 @@ class Header {
 void add_entry(File::Contents& contents, const FilePointer& file, const Entry& entry,
                int64_t data_start) {
   if (entry.dtype.empty() || !entry.has_shape || entry.offsets.size() != 2) {
-    malformed(*file, cat("\"", entry.name, "\" lacks dtype, shape or data_offsets"));
+    malformed_safetensors(*file, cat("\"", entry.name, "\" lacks dtype, shape or data_offsets"));
   }
   TableInfo info;
   info.name = entry.name;
   info.path = file->path();
   info.bytes = entry.offsets[1] - entry.offsets[0];
   info.offset = data_start + entry.offsets[0];
-  const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes),
+  const auto* type = std::find_if(std::begin(kSafetensorsTypes), std::end(kSafetensorsTypes),
                                   [&](const SafetensorsType& t) { return entry.dtype == t.name; });
-  if (type == std::end(kTypes)) {
+  if (type == std::end(kSafetensorsTypes)) {
     info.unsupported = cat("type ", entry.dtype, " is unknown");
     contents.add(std::move(info), {});
     return;
@@ -113,8 +114,8 @@ void add_entry(File::Contents& contents, const FilePointer& file, const Entry& e
   const int64_t bytes = checked_bytes(file->path(), entry.name, type->type, entry.shape);
   info.spec = TensorSpec(type->type, checked_sizes(file->path(), entry.name, entry.shape));
   if (bytes != info.bytes) {
-    malformed(*file, cat("\"", entry.name, "\" has ", info.bytes, " bytes, but ", info.spec.str(),
-                         " needs ", bytes));
+    malformed_safetensors(*file, cat("\"", entry.name, "\" has ", info.bytes, " bytes, but ",
+                                     info.spec.str(), " needs ", bytes));
   }
   add_plain(contents, file, std::move(info));
 }
@@ -131,23 +132,24 @@ void check_cover(const OpenFile& file, const std::vector<Entry>& entries, int64_
   int64_t end = 0;
   for (const auto& [begin, stop] : ranges) {
     if (begin != end || stop < begin || stop > data_bytes) {
-      malformed(file,
-                cat("data_offsets ", begin, " to ", stop, " after ", end,
+      malformed_safetensors(
+          file, cat("data_offsets ", begin, " to ", stop, " after ", end,
                     ": tensors overlap, leave a gap or leave the ", data_bytes, " bytes of data"));
     }
     end = stop;
   }
   if (end != data_bytes) {
-    malformed(file, cat("its tensors end at ", end, " of ", data_bytes, " bytes of data"));
+    malformed_safetensors(file,
+                          cat("its tensors end at ", end, " of ", data_bytes, " bytes of data"));
   }
 }
 
 }  // namespace
 
 const char* safetensors_type(DType type) {
-  const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
+  const auto* found = std::find_if(std::begin(kSafetensorsTypes), std::end(kSafetensorsTypes),
                                    [&](const SafetensorsType& t) { return t.type == type; });
-  return found == std::end(kTypes) ? nullptr : found->name;
+  return found == std::end(kSafetensorsTypes) ? nullptr : found->name;
 }
 
 void read_safetensors(File::Contents& contents, const FilePointer& file) {
@@ -157,14 +159,15 @@ void read_safetensors(File::Contents& contents, const FilePointer& file) {
   for (int i = 7; i >= 0; --i) {
     length = length << 8 | raw[i];
   }
-  const int64_t room = std::min(file->size() - 8, kMaxHeaderBytes);
+  const int64_t room = std::min(file->size() - 8, kMaxSafetensorsHeader);
   if (length > static_cast<uint64_t>(room)) {
-    malformed(*file, cat("its header claims ", length, " bytes, at most ", room, " are possible"));
+    malformed_safetensors(
+        *file, cat("its header claims ", length, " bytes, at most ", room, " are possible"));
   }
   const auto header_bytes = static_cast<int64_t>(length);
   const std::string text = file->text(8, header_bytes);
   if (!text.starts_with("{")) {
-    malformed(*file, "its header is not a JSON object");
+    malformed_safetensors(*file, "its header is not a JSON object");
   }
   Header header(*file, contents.metadata);
   parse_json(

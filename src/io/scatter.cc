@@ -29,10 +29,6 @@ int64_t unit_bytes(const Nest& nest, int64_t most) {
   return whole_rows ? nest.row_bytes : nest.element_bytes;
 }
 
-struct Wave {
-  int64_t first_block, end_block, first_slot, slots;
-};
-
 class Scatter {
  public:
   Scatter(const Plan& plan, NewFile& file, int64_t start, const void* indices, const void* updates,
@@ -99,14 +95,7 @@ class Scatter {
         }
       }
       const int64_t count = wanted.count();
-      int64_t at = begin;
-      for (int64_t slot = 0; slot < count; slot += wave_blocks_) {
-        Wave wave{wanted.next(at, end), 0, slot, std::min(wave_blocks_, count - slot)};
-        at = wave.first_block;
-        for (int64_t i = 0; i < wave.slots; ++i) {
-          at = wanted.next(at, end) + 1;
-        }
-        wave.end_block = at;
+      for (const Wave& wave : split_into_waves(wanted, begin, end, count, wave_blocks_)) {
         run_wave(wanted, wave, units, first);
       }
       stats_.blocks += count;

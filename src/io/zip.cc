@@ -16,7 +16,7 @@ constexpr int64_t kMaxContentsBytes = int64_t{64} << 20;
 // Deflate never does better: a member that claims more is lying, or a bomb.
 constexpr int64_t kMaxRatio = 1032;
 
-[[noreturn]] void malformed(const OpenFile& file, const std::string& detail) {
+[[noreturn]] void malformed_zip(const OpenFile& file, const std::string& detail) {
   refuse_file(file.path(), "malformed .npz", detail, "a file written by numpy.savez");
 }
 
@@ -31,7 +31,7 @@ uint64_t little(const std::string& bytes, size_t at, size_t count) {
 // A field of 64 bits as a position inside the file.
 int64_t position(const OpenFile& file, uint64_t value, const char* what) {
   if (value > static_cast<uint64_t>(file.size())) {
-    malformed(file, cat(what, " ", value, " lies outside the file's ", file.size(), " bytes"));
+    malformed_zip(file, cat(what, " ", value, " lies outside the file's ", file.size(), " bytes"));
   }
   return static_cast<int64_t>(value);
 }
@@ -45,7 +45,7 @@ Directory find_directory(const OpenFile& file) {
   const std::string text = file.text(file.size() - tail, tail);
   const size_t at = text.rfind("PK\x05\x06");
   if (at == std::string::npos || at + kEndBytes > text.size()) {
-    malformed(file, "its table of contents is missing: the file may be cut short");
+    malformed_zip(file, "its table of contents is missing: the file may be cut short");
   }
   uint64_t bytes = little(text, at + 12, 4), offset = little(text, at + 16, 4);
   const bool is64 =
@@ -55,7 +55,7 @@ Directory find_directory(const OpenFile& file) {
         position(file, little(text, at - kLocatorBytes + 8, 8), "the zip64 record at");
     const std::string record = file.text(end64, kEnd64Bytes);
     if (!record.starts_with("PK\x06\x06")) {
-      malformed(file, "its zip64 record is missing");
+      malformed_zip(file, "its zip64 record is missing");
     }
     bytes = little(record, 40, 8);
     offset = little(record, 48, 8);
@@ -63,8 +63,8 @@ Directory find_directory(const OpenFile& file) {
   const Directory directory{position(file, offset, "the table of contents at"),
                             position(file, bytes, "the table of contents of")};
   if (directory.bytes > file.size() - directory.offset || directory.bytes > kMaxContentsBytes) {
-    malformed(file, cat("its table of contents of ", directory.bytes, " bytes at ",
-                        directory.offset, " cannot be"));
+    malformed_zip(file, cat("its table of contents of ", directory.bytes, " bytes at ",
+                            directory.offset, " cannot be"));
   }
   return directory;
 }
@@ -74,7 +74,7 @@ void widen_fields(const OpenFile& file, const std::string& extra, uint64_t* cons
   for (size_t at = 0; at + 4 <= extra.size();) {
     const uint64_t id = little(extra, at, 2), length = little(extra, at + 2, 2);
     if (length > extra.size() - at - 4) {
-      malformed(file, "an extra field is cut short");
+      malformed_zip(file, "an extra field is cut short");
     }
     if (id == 1) {
       size_t value = at + 4;
@@ -92,11 +92,11 @@ void widen_fields(const OpenFile& file, const std::string& extra, uint64_t* cons
 // The data follows the local header, whose variable parts may differ from the directory's.
 int64_t data_offset(const OpenFile& file, int64_t local) {
   if (file.size() - local < kLocalBytes) {
-    malformed(file, "a member begins at the end of the file");
+    malformed_zip(file, "a member begins at the end of the file");
   }
   const std::string header = file.text(local, kLocalBytes);
   if (!header.starts_with("PK\x03\x04")) {
-    malformed(file, cat("no member begins at ", local));
+    malformed_zip(file, cat("no member begins at ", local));
   }
   return local + kLocalBytes + static_cast<int64_t>(little(header, 26, 2) + little(header, 28, 2));
 }
@@ -113,13 +113,13 @@ ZipMember read_member(const OpenFile& file, const std::string& text, size_t at) 
   member.stream_bytes = position(file, stream, "a member of");
   member.offset = data_offset(file, position(file, local, "a member at"));
   if (member.offset > file.size() || member.stream_bytes > file.size() - member.offset) {
-    malformed(file, cat("member \"", member.name, "\" is cut short"));
+    malformed_zip(file, cat("member \"", member.name, "\" is cut short"));
   }
   const int64_t most =
       member.method == 0 ? member.stream_bytes : member.stream_bytes * kMaxRatio + kMaxRatio;
   if (bytes > static_cast<uint64_t>(most) || (member.method == 0 && bytes != stream)) {
-    malformed(file, cat("member \"", member.name, "\" claims ", bytes, " bytes, more than its ",
-                        member.stream_bytes, " can hold"));
+    malformed_zip(file, cat("member \"", member.name, "\" claims ", bytes, " bytes, more than its ",
+                            member.stream_bytes, " can hold"));
   }
   member.bytes = static_cast<int64_t>(bytes);
   return member;
@@ -131,8 +131,8 @@ void refuse_overlap(const OpenFile& file, std::vector<ZipMember> members) {
   });
   for (size_t i = 1; i < members.size(); ++i) {
     if (members[i].offset - members[i - 1].offset < members[i - 1].stream_bytes) {
-      malformed(file,
-                cat("members \"", members[i - 1].name, "\" and \"", members[i].name, "\" overlap"));
+      malformed_zip(
+          file, cat("members \"", members[i - 1].name, "\" and \"", members[i].name, "\" overlap"));
     }
   }
 }
@@ -149,7 +149,7 @@ std::vector<ZipMember> read_zip(const OpenFile& file) {
                                       little(text, at + 30, 2) + little(text, at + 32, 2)
                                 : 0;
     if (!whole || length > text.size() - at || text.compare(at, 4, "PK\x01\x02") != 0) {
-      malformed(file, "its table of contents is damaged");
+      malformed_zip(file, "its table of contents is damaged");
     }
     members.push_back(read_member(file, text, at));
     at += length;

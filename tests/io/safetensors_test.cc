@@ -38,13 +38,13 @@ TEST(Safetensors, ReadsTensorsAndMetadata) {
   EXPECT_THROW(file.table(), FileError);
 }
 
-struct Refusal {
+struct HeaderRefusal {
   const char* json;
   const char* says;
 };
 
 TEST(Safetensors, RefusesHeadersThatLie) {
-  const Refusal refusals[] = {
+  const HeaderRefusal refusals[] = {
       {"", "its header is not a JSON object"},
       {"[]", "its header is not a JSON object"},
       {"{", "malformed JSON"},
@@ -73,7 +73,7 @@ TEST(Safetensors, RefusesHeadersThatLie) {
       {"{\"\xff\":{}}", "malformed JSON"},
   };
   const Scratch scratch;
-  for (const Refusal& refusal : refusals) {
+  for (const HeaderRefusal& refusal : refusals) {
     const std::string path = scratch.write("a.safetensors", safetensors(refusal.json, kData));
     EXPECT_THAT(error_of(path), HasSubstr(refusal.says)) << refusal.json;
   }

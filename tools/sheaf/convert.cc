@@ -15,13 +15,13 @@
 namespace sheaf::cli {
 namespace {
 
-struct Options {
+struct ConvertOptions {
   std::string from, to;
   FileOptions file;
   bool quiet = false;
 };
 
-int convert(Options& options) {
+int convert(ConvertOptions& options) {
   leave_nothing_on_interrupt();
   const auto [path, name] = split_name(options.from);
   std::vector<NamedTable> tensors;
@@ -57,7 +57,7 @@ int convert(Options& options) {
 }  // namespace
 
 void add_convert(CLI::App& app, Command& chosen) {
-  static Options options;
+  static ConvertOptions options;
   CLI::App* command = app.add_subcommand("convert", "Write tensors in another file format");
   command->footer(
       "The format of OUT follows its suffix: .npy, .npz, .safetensors, .onnx; anything else is "

@@ -19,7 +19,7 @@
 namespace sheaf::cli {
 namespace {
 
-struct Options {
+struct InspectOptions {
   std::string tensor;
   int64_t rows = 5;
   bool stats = false, json = false;
@@ -79,7 +79,7 @@ void print_stats(const TensorStats& stats) {
             << stats.min << "   max " << stats.max << "   mean " << stats.mean << "\n";
 }
 
-int inspect_one(const Options& options, const Table& table) {
+int inspect_one(const InspectOptions& options, const Table& table) {
   nlohmann::ordered_json json = info_json(table.info());
   if (options.stats) {
     const TensorStats stats = stats_of(table);
@@ -100,7 +100,7 @@ int inspect_one(const Options& options, const Table& table) {
   return kSuccess;
 }
 
-int inspect(const Options& options) {
+int inspect(const InspectOptions& options) {
   const auto [path, name] = split_name(options.tensor);
   if (!name.empty()) {
     return inspect_one(options, table_argument(options.tensor));
@@ -146,7 +146,7 @@ std::string row_text(DType type, const std::byte* row, int64_t elements) {
   return elements > shown ? cat(text, "  … ", grouped(elements - shown), " more") : text;
 }
 
-int head(const Options& options) {
+int head(const InspectOptions& options) {
   const Table table = table_argument(options.tensor);
   const TensorSpec& spec = table.spec();
   std::cout << printable(table.info().name) << "  " << spec.str() << "\n";
@@ -177,7 +177,7 @@ int head(const Options& options) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Command& chosen) {
-  static Options options;
+  static InspectOptions options;
   CLI::App* command =
       app.add_subcommand("inspect", "List the tensors of a file: type, shape, bytes, offset");
   command->footer(
@@ -194,7 +194,7 @@ void add_inspect(CLI::App& app, Command& chosen) {
 }
 
 void add_head(CLI::App& app, Command& chosen) {
-  static Options options;
+  static InspectOptions options;
   CLI::App* command = app.add_subcommand("head", "Print the first rows of a tensor in a file");
   command->footer("Examples:\n  sheaf head model.safetensors:embed 3\n  sheaf head table.npy");
   command->add_option("tensor", options.tensor, "The tensor")

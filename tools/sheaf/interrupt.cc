@@ -10,7 +10,7 @@
 namespace sheaf::cli {
 namespace {
 
-void end(int signal) {
+void end_program(int signal) {
   remove_unfinished_files();
   constexpr char kClearLine[] = "\r\033[K";
   if (isatty(STDERR_FILENO) != 0) {
@@ -24,7 +24,7 @@ void end(int signal) {
 
 void leave_nothing_on_interrupt() {
   struct sigaction action = {};
-  action.sa_handler = end;
+  action.sa_handler = end_program;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }

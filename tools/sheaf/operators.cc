@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <iostream>
@@ -14,10 +15,12 @@
 #include "interrupt.h"
 #include "io/npy.h"
 #include "plan/request.h"
+#include "sheaf/queue.h"
 #include "sheaf/sheaf.h"
 #include "support/text.h"
 #include "tensor_argument.h"
 #include "terminal.h"
+#include "whole_run.h"
 
 namespace sheaf::cli {
 namespace {
@@ -29,10 +32,11 @@ FILE:f32[1000,64]@OFFSET for raw bytes. INDICES may also be numbers (3,1,-2; row
 unknown is raw; - writes .npy to standard output.
 )";
 
-struct Options {
+struct OperatorOptions {
   Op op = Op::kGather;
   std::string data, indices, updates, output;
   bool in_place = false;
+  std::string device;
   int64_t axis = 0, batch_dims = 0;
   bool broadcast = false, exclude_self = false, onto_zeros = false;
   std::string negative = "from_end", out_of_range = "fail", fill = "0", reduction = "none";
@@ -57,7 +61,7 @@ Scalar fill_value(const std::string& text) {
   return result.ec == std::errc() && result.ptr == end ? Scalar(whole) : Scalar(std::stod(text));
 }
 
-Request request_of(const Options& o, const TensorSpec& data, const TensorSpec& indices) {
+Request request_of(const OperatorOptions& o, const TensorSpec& data, const TensorSpec& indices) {
   Request r;
   r.op = o.op;
   r.name = to_string(o.op);
@@ -102,8 +106,26 @@ void write_npy(const ConstTensor& tensor) {
   write_all(tensor.data, element_count(tensor.spec.sizes) * tensor.spec.dtype.bytes());
 }
 
-FileStats run_gather(const Options& o, const Plan& plan, const Table& data,
-                     const ConstTensor& indices) {
+// Whole tensors, in memory: for a device, and for a scatter into a pipe.
+FileStats run_in_memory(const OperatorOptions& o, const Plan& plan, const Table& data,
+                        const ConstTensor& indices, const ConstTensor& updates) {
+  const Array output = run_whole(plan, data, indices, updates, o.device, o.file.threads);
+  if (o.output == "-") {
+    write_npy(output.tensor());
+  } else {
+    save(o.output, "output", output.tensor());
+  }
+  FileStats stats;
+  stats.bytes_read = data.info().bytes;
+  stats.reader = o.device.empty() ? "pread" : o.device;
+  return stats;
+}
+
+FileStats gather_from_file(const OperatorOptions& o, const Plan& plan, const Table& data,
+                           const ConstTensor& indices) {
+  if (!o.device.empty()) {
+    return run_in_memory(o, plan, data, indices, {});
+  }
   if (o.output != "-") {
     return run_to_file(plan, data, indices, o.output, o.file);
   }
@@ -113,23 +135,16 @@ FileStats run_gather(const Options& o, const Plan& plan, const Table& data,
   return stats;
 }
 
-FileStats run_scatter(const Options& o, const Plan& plan, const Table& data,
-                      const ConstTensor& indices, const ConstTensor& updates) {
-  if (o.output != "-") {
-    const std::string& path = o.in_place ? data.info().path : o.output;
-    return run_scatter_to_file(plan, data, indices, updates, path, o.file);
+FileStats scatter_into_file(const OperatorOptions& o, const Plan& plan, const Table& data,
+                            const ConstTensor& indices, const ConstTensor& updates) {
+  if (!o.device.empty() || o.output == "-") {
+    return run_in_memory(o, plan, data, indices, updates);
   }
-  const Array base = data.load();
-  Request request = plan.request();
-  request.data = base.spec();
-  Array output(plan.output());
-  make_plan(request).run(base.tensor().data, indices.data, updates.data, output.tensor().data,
-                         {.threads = o.file.threads});
-  write_npy(output.tensor());
-  return {};
+  const std::string& path = o.in_place ? data.info().path : o.output;
+  return run_scatter_to_file(plan, data, indices, updates, path, o.file);
 }
 
-void report(const Options& o, const Plan& plan, const FileStats& stats) {
+void report(const OperatorOptions& o, const Plan& plan, const FileStats& stats) {
   std::ostream& out = o.output == "-" ? std::cerr : std::cout;
   if (o.json) {
     out << nlohmann::ordered_json{{"op", to_string(o.op)},
@@ -149,7 +164,7 @@ void report(const Options& o, const Plan& plan, const FileStats& stats) {
   }
 }
 
-int run_operator(Options& o) {
+int run_operator(OperatorOptions& o) {
   leave_nothing_on_interrupt();
   const Table data = table_argument(o.data);
   const Array indices = indices_argument(o.indices);
@@ -165,7 +180,7 @@ int run_operator(Options& o) {
   }
   if (!is_scatter(o.op)) {
     const Plan plan = make_plan(request);
-    const FileStats stats = run_gather(o, plan, data, indices.tensor());
+    const FileStats stats = gather_from_file(o, plan, data, indices.tensor());
     bar.reset();
     report(o, plan, stats);
     return kSuccess;
@@ -174,7 +189,7 @@ int run_operator(Options& o) {
   request.updates = updates.spec();
   request.updates_given = true;
   const Plan plan = make_plan(request);
-  const FileStats stats = run_scatter(o, plan, data, indices.tensor(), updates.tensor());
+  const FileStats stats = scatter_into_file(o, plan, data, indices.tensor(), updates.tensor());
   bar.reset();
   report(o, plan, stats);
   return kSuccess;
@@ -206,7 +221,7 @@ const char* summary_of(Op op) {
   }
 }
 
-void add_scatter_options(CLI::App& command, Options& o) {
+void add_scatter_options(CLI::App& command, OperatorOptions& o) {
   command
       .add_option("--reduction", o.reduction,
                   "none, add, sub, mul, min, max or mean: how updates meet what is there")
@@ -222,7 +237,7 @@ void add_scatter_options(CLI::App& command, Options& o) {
       ->option_text("N");
 }
 
-void add_rule_options(CLI::App& command, Options& o) {
+void add_rule_options(CLI::App& command, OperatorOptions& o) {
   const bool scatters = is_scatter(o.op);
   command.add_option("--negative", o.negative, "from_end or out_of_range (from_end)")
       ->check(CLI::IsMember({"from_end", "out_of_range"}).description(""))
@@ -242,7 +257,15 @@ void add_rule_options(CLI::App& command, Options& o) {
   }
 }
 
-void add_file_options(CLI::App& command, Options& o) {
+std::string check_device(const std::string& name) {
+  const std::vector<std::string> names = device_names();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    return cat("\"", name, "\" is no device of this build; see sheaf doctor");
+  }
+  return device_available(name) ? "" : cat(name, " cannot be used: ", device_description(name));
+}
+
+void add_file_options(CLI::App& command, OperatorOptions& o) {
   command.add_option("--memory", o.file.memory, "Memory for rows on their way, as in 2G (256M)")
       ->transform(CLI::AsSizeValue(false).description(""))
       ->option_text("SIZE");
@@ -250,14 +273,21 @@ void add_file_options(CLI::App& command, Options& o) {
       ->check(CLI::Range(1, 4096).description(""))
       ->option_text("N");
   command.add_flag("--direct", o.file.direct, "Read past the page cache (O_DIRECT)");
+  CLI::Option* device =
+      command.add_option("--device", o.device, "Run there, on the whole table: cuda")
+          ->check(CLI::Validator(check_device, ""))
+          ->option_text("NAME");
+  if (is_scatter(o.op)) {
+    device->excludes("--in-place");
+  }
   command.add_flag("--json", o.json, "Print what was read as a JSON object");
   command.add_flag("--quiet", o.quiet, "No progress bar and no summary");
 }
 
 void add_one(CLI::App& app, Command& chosen, Op op) {
   // CLI11 keeps references: one set of options per operator, for the life of the program.
-  static std::map<Op, Options> all;
-  Options& o = all[op];
+  static std::map<Op, OperatorOptions> all;
+  OperatorOptions& o = all[op];
   o.op = op;
   CLI::App* command = app.add_subcommand(std::string(to_string(op)), summary_of(op));
   command->footer(cat(kTensors, "\nExamples:\n", examples(op)));

@@ -14,7 +14,7 @@
 namespace sheaf::cli {
 namespace {
 
-struct Options {
+struct RunModelOptions {
   std::string model;
   std::vector<std::string> inputs, outputs;
   FileOptions file;
@@ -36,7 +36,7 @@ std::pair<std::string, std::string> assignment(const std::string& text,
   return {names[0], text};
 }
 
-int run_model(const Options& options) {
+int run_model(const RunModelOptions& options) {
   leave_nothing_on_interrupt();
   const auto file = std::make_shared<const io::OpenFile>(options.model);
   const io::OnnxModel model = io::read_onnx_model(file);
@@ -67,7 +67,7 @@ int run_model(const Options& options) {
 }  // namespace
 
 void add_run(CLI::App& app, Command& chosen) {
-  static Options options;
+  static RunModelOptions options;
   CLI::App* command = app.add_subcommand("run", "Run an ONNX model of gathers and scatters");
   command->footer(
       "Initialisers and inputs stay in their files: only the rows that are asked for are read.\n\n"

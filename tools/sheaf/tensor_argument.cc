@@ -10,7 +10,7 @@
 #include <iostream>
 #include <iterator>
 
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 #include "support/text.h"
 #include "terminal.h"
 

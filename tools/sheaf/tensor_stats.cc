@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kPiece = int64_t{4} << 20;
 
 template <class T>
-T load(const std::byte* element) {
+T load_number(const std::byte* element) {
   T value;
   std::memcpy(&value, element, sizeof value);
   return value;
@@ -51,20 +51,20 @@ struct Running {
 double element_value(DType type, const std::byte* element) {
   switch (type.kind()) {
     case Kind::kBool:
-    case Kind::kUInt8: return load<uint8_t>(element);
-    case Kind::kInt8: return load<int8_t>(element);
-    case Kind::kInt16: return load<int16_t>(element);
-    case Kind::kInt32: return load<int32_t>(element);
-    case Kind::kInt64: return static_cast<double>(load<int64_t>(element));
-    case Kind::kUInt16: return load<uint16_t>(element);
-    case Kind::kUInt32: return load<uint32_t>(element);
-    case Kind::kUInt64: return static_cast<double>(load<uint64_t>(element));
-    case Kind::kFloat8E4M3: return from_float_bits(kFormatF8E4M3, load<uint8_t>(element));
-    case Kind::kFloat8E5M2: return from_float_bits(kFormatF8E5M2, load<uint8_t>(element));
-    case Kind::kFloat16: return from_float_bits(kFormatF16, load<uint16_t>(element));
-    case Kind::kBFloat16: return from_float_bits(kFormatBF16, load<uint16_t>(element));
-    case Kind::kFloat32: return static_cast<double>(load<float>(element));
-    case Kind::kFloat64: return load<double>(element);
+    case Kind::kUInt8: return load_number<uint8_t>(element);
+    case Kind::kInt8: return load_number<int8_t>(element);
+    case Kind::kInt16: return load_number<int16_t>(element);
+    case Kind::kInt32: return load_number<int32_t>(element);
+    case Kind::kInt64: return static_cast<double>(load_number<int64_t>(element));
+    case Kind::kUInt16: return load_number<uint16_t>(element);
+    case Kind::kUInt32: return load_number<uint32_t>(element);
+    case Kind::kUInt64: return static_cast<double>(load_number<uint64_t>(element));
+    case Kind::kFloat8E4M3: return from_float_bits(kFormatF8E4M3, load_number<uint8_t>(element));
+    case Kind::kFloat8E5M2: return from_float_bits(kFormatF8E5M2, load_number<uint8_t>(element));
+    case Kind::kFloat16: return from_float_bits(kFormatF16, load_number<uint16_t>(element));
+    case Kind::kBFloat16: return from_float_bits(kFormatBF16, load_number<uint16_t>(element));
+    case Kind::kFloat32: return static_cast<double>(load_number<float>(element));
+    case Kind::kFloat64: return load_number<double>(element);
     default: break;
   }
   throw Error(ErrorCode::kInvalidArgument,

@@ -11,7 +11,7 @@ namespace sheaf {
 namespace cpu {
 namespace {
 
-const char* accepts_everything(const KernelQuery& /*query*/) { return nullptr; }
+const char* accepts_every_gather(const KernelQuery& /*query*/) { return nullptr; }
 
 // First that accepts wins.
 constexpr GatherKernel kGather[] = {
@@ -20,7 +20,7 @@ constexpr GatherKernel kGather[] = {
     {"cpu.rows_wide", wide_refusal, run_rows, Checks::kWhileMoving},
     {"cpu.rows_narrow", narrow_refusal, run_rows, Checks::kWhileMoving},
     {"cpu.columns", columns_refusal, run_columns, Checks::kWhileMoving},
-    {"cpu.strided", accepts_everything, run_strided, Checks::kWhileMoving},
+    {"cpu.strided", accepts_every_gather, run_strided, Checks::kWhileMoving},
 };
 
 bool available() { return true; }

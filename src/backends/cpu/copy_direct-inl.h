@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "backends/cpu/gather_direct-inl.h"
+#include "backends/cpu/index_rule-inl.h"
 #include "backends/cpu/move-inl.h"
 #include "backends/cpu/routines.h"
 #include "plan/resolve.h"
@@ -23,25 +24,18 @@ namespace sheaf::cpu::HWY_NAMESPACE {
 template <class Index, int64_t kPart, bool kTwice, bool kCheck>
 bool copy_rows_of(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   const Coordinate& c = nest.coordinates[0];
-  const int64_t last = c.extent - 1;
-  const int64_t from_end = nest.negative == Negative::kFromEnd ? c.extent : 0;
+  const EntryRule rule = entry_rule(nest, c);
   const int64_t stride = c.stride;
   const int64_t data_step = run.data_step;
   const int64_t row_bytes = rows.row_bytes;
   const std::byte* indices = run.indices + c.offset * static_cast<int64_t>(sizeof(Index));
   const std::byte* HWY_RESTRICT data = rows.data;
   std::byte* HWY_RESTRICT output = rows.output;
-  int64_t bad = 0;  // not 0: an index differed from its entry
+  int64_t bad = 0;
   in_runs(rows, [=, &bad](int64_t i, int64_t end) HWY_ATTR {
     int64_t bad_here = 0;
     for (; i < end; ++i) {
-      int64_t at = widen(load_index<Index>(indices, i));
-      at += at < 0 ? from_end : 0;
-      int64_t entry = at < 0 ? 0 : at;
-      entry = entry > last ? last : entry;
-      if constexpr (kCheck) {
-        bad_here |= at ^ entry;
-      }
+      const int64_t entry = clamped_entry<kCheck>(rule, load_index<Index>(indices, i), bad_here);
       const std::byte* from = data + entry * stride + i * data_step;
       std::byte* to = output + i * (kTwice ? row_bytes : kPart);
       std::memcpy(to, from, kPart);
