@@ -10,6 +10,8 @@
 
 #include "sheaf/fixed.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 enum class ErrorCode : int {
@@ -57,3 +59,5 @@ class FileError : public Error {
 };
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

@@ -18,6 +18,8 @@
 #include "sheaf/scatter.h"
 #include "sheaf/tensor.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 enum class FileFormat { kNpy, kNpz, kSafetensors, kOnnx, kRaw };
@@ -173,3 +175,5 @@ void save(const std::string& path, const std::string& name, const ConstTensor& t
 void remove_unfinished_files() noexcept;
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

@@ -51,7 +51,7 @@ std::string escaped(const std::string& text) {
 }
 
 // Applies an escape sequence such as "30;48;5;117".
-void apply(const std::string& codes, Run& style) {
+void apply_codes(const std::string& codes, Run& style) {
   style.background = -1;
   style.faint = codes == "2";
   style.wrong = codes == "97;41";
@@ -75,7 +75,7 @@ std::vector<Run> runs_of(const std::string& line) {
       break;
     }
     const size_t end = line.find('m', escape);
-    apply(line.substr(escape + 2, end - escape - 2), style);
+    apply_codes(line.substr(escape + 2, end - escape - 2), style);
     at = end + 1;
   }
   return runs;
