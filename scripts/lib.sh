@@ -7,10 +7,12 @@ script=$(realpath "$0")
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 demo_packages=(
-  g++ cmake ninja-build ccache pkg-config libhwy-dev libtbb-dev libcli11-dev nlohmann-json3-dev)
+  g++ cmake ninja-build ccache pkg-config libhwy-dev libtbb-dev libcli11-dev nlohmann-json3-dev
+  zlib1g-dev liburing-dev)
 # shellcheck disable=SC2034  # for scripts/test
 test_packages=(
-  "${demo_packages[@]}" clang clang-format clang-tidy libgtest-dev libgmock-dev git python3)
+  "${demo_packages[@]}" clang clang-format clang-tidy libgtest-dev libgmock-dev git python3
+  libonnx-testdata help2man)
 
 fail() {
   echo "$(basename "$script"): $*" >&2
