@@ -8,6 +8,7 @@
 #include "sheaf/explain.h"
 #include "sheaf/gather.h"
 #include "sheaf/index_rule.h"
+#include "sheaf/move.h"
 #include "sheaf/plan.h"
 #include "sheaf/reduction.h"
 #include "sheaf/scatter.h"
