@@ -10,6 +10,7 @@
 #include "sheaf/index_rule.h"
 #include "sheaf/move.h"
 #include "sheaf/plan.h"
+#include "sheaf/queue.h"
 #include "sheaf/reduction.h"
 #include "sheaf/scatter.h"
 #include "sheaf/tensor.h"

@@ -15,18 +15,16 @@ using Floats = std::vector<float>;
 
 namespace {
 
-Call sound() { return gather(f32({3, 2}), u32({1, 4}), f32({4, 2}), 0, 1); }
+constexpr const char* kGatherBindings[] = {"InputTensor", "IndicesTensor", "OutputTensor"};
 
-constexpr const char* kNames[] = {"InputTensor", "IndicesTensor", "OutputTensor"};
-
-// Buffers that fit sound(), with room for an offset of 64 bytes.
+// Buffers that fit sound_gather(), with room for an offset of 64 bytes.
 class DirectmlDispatch : public testing::Test {
  protected:
   Floats input = Floats(64, 1.0f), output = Floats(64, -1.0f);
   Uints indices = Uints(64, 0);
   WholeBuffers buffers{HostBuffer(input), HostBuffer(indices), HostBuffer(output)};
   Bindings bindings = buffers.bindings();
-  Compiled compiled = compile(sound());
+  Compiled compiled = compile(sound_gather());
 
   HRESULT dispatch() { return compiled.device->Dispatch(compiled.op.Get(), bindings); }
 
@@ -38,8 +36,6 @@ class DirectmlDispatch : public testing::Test {
     EXPECT_EQ(output, Floats(64, -1.0f));
   }
 };
-
-}  // namespace
 
 TEST_F(DirectmlDispatch, WrongCounts) {
   for (const UINT count : {0u, 1u, 3u, UINT32_MAX}) {
@@ -72,8 +68,8 @@ TEST_F(DirectmlDispatch, WrongBindingTypes) {
   for (int i = 0; i < 3; ++i) {
     for (const int type : {0, 2, 3, -1}) {
       buffers.descs[i].Type = static_cast<DML_BINDING_TYPE>(type);
-      expect_refused("not bound",
-                     std::string(kNames[i]) + " has a binding of Type " + std::to_string(type));
+      expect_refused("not bound", std::string(kGatherBindings[i]) + " has a binding of Type " +
+                                      std::to_string(type));
     }
     buffers.descs[i].Type = DML_BINDING_TYPE_BUFFER;
   }
@@ -82,7 +78,7 @@ TEST_F(DirectmlDispatch, WrongBindingTypes) {
 TEST_F(DirectmlDispatch, NullPointers) {
   const HostBuffer no_memory(static_cast<void*>(nullptr), 256);
   for (int i = 0; i < 3; ++i) {
-    const std::string name = kNames[i];
+    const std::string name = kGatherBindings[i];
     const DML_BUFFER_BINDING kept = buffers.ranges[i];
     buffers.ranges[i].Buffer = &no_memory;
     expect_refused("null pointer", name + " is bound to a buffer without memory");
@@ -107,7 +103,7 @@ TEST_F(DirectmlDispatch, RangesOutsideTheBuffer) {
       buffers.ranges[i].Offset = c.offset;
       buffers.ranges[i].SizeInBytes = c.size;
       expect_refused("binding outside its buffer",
-                     std::string(kNames[i]) + " has Offset " + std::to_string(c.offset) +
+                     std::string(kGatherBindings[i]) + " has Offset " + std::to_string(c.offset) +
                          " and SizeInBytes " + std::to_string(c.size) +
                          ", but the buffer has 256 bytes");
     }
@@ -120,7 +116,7 @@ TEST_F(DirectmlDispatch, RangesSmallerThanTheTensor) {
   for (int i = 0; i < 3; ++i) {
     for (const UINT64 size : {UINT64{0}, needed[i] - 1}) {
       buffers.ranges[i].SizeInBytes = size;
-      expect_refused("binding too small", std::string(kNames[i]) + " has SizeInBytes " +
+      expect_refused("binding too small", std::string(kGatherBindings[i]) + " has SizeInBytes " +
                                               std::to_string(size) + ", but needs " +
                                               std::to_string(needed[i]));
     }
@@ -131,7 +127,7 @@ TEST_F(DirectmlDispatch, RangesSmallerThanTheTensor) {
 
 // What counts is TotalTensorSizeInBytes, not what the elements need.
 TEST_F(DirectmlDispatch, RangesSmallerThanTheTotalSize) {
-  Call call = sound();
+  Call call = sound_gather();
   call.input.buffer.TotalTensorSizeInBytes = 300;
   compiled = compile(call);
   expect_refused("binding too small", "InputTensor has SizeInBytes 256, but needs 300");
@@ -145,7 +141,7 @@ TEST_F(DirectmlDispatch, OffsetsThatAreNotAligned) {
   for (int i = 0; i < 3; ++i) {
     for (const UINT64 offset : {UINT64{1}, UINT64{4}, UINT64{8}, UINT64{24}}) {
       buffers.ranges[i] = {&buffers.buffers[i], offset, 200};
-      expect_refused("binding not aligned", std::string(kNames[i]) + " has Offset " +
+      expect_refused("binding not aligned", std::string(kGatherBindings[i]) + " has Offset " +
                                                 std::to_string(offset) +
                                                 ", which is no multiple of 16");
     }
@@ -154,7 +150,7 @@ TEST_F(DirectmlDispatch, OffsetsThatAreNotAligned) {
 }
 
 TEST_F(DirectmlDispatch, AlignmentsThatWereGuaranteed) {
-  Call call = sound();
+  Call call = sound_gather();
   call.input.buffer.GuaranteedBaseOffsetAlignment = 64;
   call.indices.buffer.GuaranteedBaseOffsetAlignment = 4;  // 16 is the least all the same
   compiled = compile(call);
@@ -219,7 +215,7 @@ TEST_F(DirectmlDispatch, OffsetsIntoOneBuffer) {
 
 // DirectML may write into the padding of an output; here it is kept.
 TEST_F(DirectmlDispatch, PaddingOfTheOutputIsKept) {
-  Call call = sound();
+  Call call = sound_gather();
   call.output = f32({4, 2}, {3, 1});
   call.output.buffer.TotalTensorSizeInBytes = 64;
   const Floats result = run(call, Floats{1, 2, 3, 4, 5, 6}, Uints{2, 0, 0, 1});
@@ -255,3 +251,5 @@ TEST_F(DirectmlDispatch, RunsAgain) {
     EXPECT_EQ(Floats(output.begin() + 8, output.end()), Floats(56, -1.0f));
   }
 }
+
+}  // namespace
