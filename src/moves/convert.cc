@@ -48,9 +48,9 @@ double sticky_double(Integer value) {
   if (value < kExact && (std::is_unsigned_v<Integer> || value > static_cast<Integer>(-kExact))) {
     return static_cast<double>(value);
   }
-  constexpr Integer kLow = (Integer{1} << 11) - 1;
+  constexpr Integer kLow = (Integer{1} << 12) - 1;
   const Integer kept = static_cast<Integer>(value & static_cast<Integer>(~kLow));
-  const double rough = static_cast<double>(kept);  // exact: 53 bits
+  const double rough = static_cast<double>(kept);  // exact: 52 bits, and one to spare
   const bool lost = (value & kLow) != 0;
   return lost ? std::nextafter(rough, std::numeric_limits<double>::infinity()) : rough;
 }

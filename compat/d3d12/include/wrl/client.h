@@ -10,6 +10,7 @@
 #else
 
 #include <cstddef>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -28,6 +29,10 @@ class ComPtrRef {
   explicit ComPtrRef(ComPtr<T>& pointer) : pointer_(pointer) {}
   operator void**() const { return reinterpret_cast<void**>(pointer_.ReleaseAndGetAddressOf()); }
   operator T**() const { return pointer_.ReleaseAndGetAddressOf(); }
+  operator ComPtr<T>*() const {
+    pointer_.Reset();
+    return std::addressof(pointer_);
+  }
   T* operator*() const { return pointer_.Get(); }  // for __uuidof(**pp)
 
  private:
