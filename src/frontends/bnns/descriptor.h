@@ -17,6 +17,7 @@ struct Call {
   const BNNSNDArrayDescriptor* input;
   const BNNSNDArrayDescriptor* indices;
   const BNNSNDArrayDescriptor* output;
+  bool has_indices = true;
 };
 
 // Throws kInvalidArgument with four lines; the third is the descriptors.
@@ -26,6 +27,9 @@ struct Call {
 struct Tensors {
   Tensor input, indices, output;
 };
+
+// One of them. Refuses as below.
+Tensor read_tensor(const Call& call, const char* name, const BNNSNDArrayDescriptor* descriptor);
 
 // The three tensors in logical order. Refuses null descriptors, layouts and types that have no
 // plain elements, sizes and strides that do not fit, and strides that decrease.

@@ -44,30 +44,7 @@ const char* LastErrorText() noexcept {
 namespace detail {
 namespace {
 
-// For errors: whatever can be said about a tensor that may be wrong in every way.
-std::string describe(const DML_TENSOR_DESC* tensor) {
-  if (tensor == nullptr || tensor->Desc == nullptr) {
-    return "null";
-  }
-  if (tensor->Type != DML_TENSOR_TYPE_BUFFER) {
-    return cat("of Type ", int32_t{tensor->Type});
-  }
-  const auto& buffer = *static_cast<const DML_BUFFER_TENSOR_DESC*>(tensor->Desc);
-  const std::string type = type_name(buffer.DataType);
-  if (buffer.Sizes == nullptr || buffer.DimensionCount > DML_TENSOR_DIMENSION_COUNT_MAX1) {
-    return cat(type, " of ", buffer.DimensionCount, " dimensions");
-  }
-  Dims sizes, strides;
-  for (UINT d = 0; d < buffer.DimensionCount; ++d) {
-    sizes.push_back(buffer.Sizes[d]);
-    if (buffer.Strides != nullptr) {
-      strides.push_back(buffer.Strides[d]);
-    }
-  }
-  return cat(type, " ", braced(sizes), strides.empty() ? "" : " strides " + braced(strides));
-}
-
-std::string describe(const OperatorDesc& op) {
+std::string describe_operator(const OperatorDesc& op) {
   const std::string updates =
       is_scatter(op.info->op) ? cat("   UpdatesTensor ", describe(op.updates)) : "";
   const std::string tensors =
@@ -97,6 +74,28 @@ std::string braced(const Dims& dims) {
   return text;
 }
 
+std::string describe(const DML_TENSOR_DESC* tensor) {
+  if (tensor == nullptr || tensor->Desc == nullptr) {
+    return "null";
+  }
+  if (tensor->Type != DML_TENSOR_TYPE_BUFFER) {
+    return cat("of Type ", int32_t{tensor->Type});
+  }
+  const auto& buffer = *static_cast<const DML_BUFFER_TENSOR_DESC*>(tensor->Desc);
+  const std::string type = type_name(buffer.DataType);
+  if (buffer.Sizes == nullptr || buffer.DimensionCount > DML_TENSOR_DIMENSION_COUNT_MAX1) {
+    return cat(type, " of ", buffer.DimensionCount, " dimensions");
+  }
+  Dims sizes, strides;
+  for (UINT d = 0; d < buffer.DimensionCount; ++d) {
+    sizes.push_back(buffer.Sizes[d]);
+    if (buffer.Strides != nullptr) {
+      strides.push_back(buffer.Strides[d]);
+    }
+  }
+  return cat(type, " ", braced(sizes), strides.empty() ? "" : " strides " + braced(strides));
+}
+
 void refuse(const Refusal& r) {
   throw Error(r.code,
               cat(r.who, ": ", r.what, "\n  ", r.detail, "\n  ", r.given, "\n  try: ", r.next));
@@ -104,8 +103,11 @@ void refuse(const Refusal& r) {
 
 void refuse(const OperatorDesc& op, const std::string& what, const std::string& detail,
             const std::string& next) {
-  refuse(
-      {.who = op.info->name, .what = what, .detail = detail, .given = describe(op), .next = next});
+  refuse({.who = op.info->name,
+          .what = what,
+          .detail = detail,
+          .given = op.given.empty() ? describe_operator(op) : op.given,
+          .next = next});
 }
 
 void forget_last_error() noexcept {

@@ -23,6 +23,9 @@ struct Refusal {
 [[noreturn]] void refuse(const OperatorDesc& op, const std::string& what, const std::string& detail,
                          const std::string& next);
 
+// For the third line: "FLOAT32 {3, 5}", whatever can be said about a tensor that may be wrong.
+std::string describe(const DML_TENSOR_DESC* tensor);
+
 std::string braced(const Dims& dims);  // "{3, 5}"
 
 void forget_last_error() noexcept;
