@@ -103,9 +103,11 @@ build_web() {
       -DSHEAF_DIALECTS=OFF -DSHEAF_CPU=OFF -DSHEAF_CUDA=OFF -DSHEAF_TESTS=OFF \
       -DSHEAF_TOOLS=OFF -DSHEAF_EXAMPLES=OFF -DSHEAF_INSTALL=OFF >&2
   fi
-  # Emscripten's own way to call ccache: around clang, not around its scripts.
-  EM_COMPILER_WRAPPER=$(command -v ccache || true) cmake --build "$engine" --target sheaf_engine
+  # Emscripten's own way to call ccache: around clang, not around its scripts. A node that is not
+  # Debian's does not know where Debian keeps the modules that Emscripten needs.
+  NODE_PATH=/usr/share/nodejs EM_COMPILER_WRAPPER=$(command -v ccache || true) \
+    cmake --build "$engine" --target sheaf_engine
   esbuild web/main.js --bundle --minify --format=iife --charset=utf8 --log-level=warning \
-    --alias:sheaf-engine="./$engine/bin/sheaf_engine.js" --outfile=build/web/sheaf.js
+    --alias:sheaf-engine="$PWD/$engine/bin/sheaf_engine.js" --outfile=build/web/sheaf.js
   cp web/index.html web/*.css web/*.svg build/web/
 }

@@ -11,9 +11,7 @@
 namespace sheaf {
 namespace {
 
-// Digits and exponent of the shortest "d.ddde±xx" that reads back as `value`, which is finite and
-// positive. The C locale's point is the only one a program of ours prints with here: printf's other
-// points are replaced.
+// A number as digits and a power of ten.
 struct Decimal {
   std::string digits;  // without the point
   int exponent;        // of the first digit
@@ -28,6 +26,8 @@ Float read_back(const char* text) {
   }
 }
 
+// The fewest digits that read back as `value`, which is finite and positive. Only digits are taken
+// from what printf writes: its point depends on the locale.
 template <class Float>
 Decimal shortest_decimal(Float value) {
   constexpr int kMostDigits = std::is_same_v<Float, float> ? 9 : 17;
@@ -49,30 +49,32 @@ Decimal shortest_decimal(Float value) {
 }
 
 std::string scientific(const Decimal& d) {
-  std::string text = d.digits.substr(0, 1);
-  if (d.digits.size() > 1) {
-    text += "." + d.digits.substr(1);
+  std::string text = d.digits;
+  if (text.size() > 1) {
+    text.insert(1, 1, '.');
   }
   char exponent[16];
   std::snprintf(exponent, sizeof exponent, "e%c%02d", d.exponent < 0 ? '-' : '+',
                 std::abs(d.exponent));
-  return text + exponent;
+  return text.append(exponent);
 }
 
 template <class Float>
 std::string fixed(const Decimal& d, Float value) {
-  const int count = static_cast<int>(d.digits.size());
+  std::string text = d.digits;
   if (d.exponent < 0) {
-    return "0." + std::string(static_cast<size_t>(-d.exponent - 1), '0') + d.digits;
+    text.insert(0, static_cast<size_t>(-d.exponent), '0');
+    text.insert(1, 1, '.');
+    return text;
   }
-  if (d.exponent + 1 < count) {
-    const auto whole = static_cast<size_t>(d.exponent + 1);
-    return d.digits.substr(0, whole) + "." + d.digits.substr(whole);
+  if (const auto whole = static_cast<size_t>(d.exponent) + 1; whole < text.size()) {
+    text.insert(whole, 1, '.');
+    return text;
   }
   // A whole number is written exactly: its last digits are not zeros where the shortest ones end.
-  char text[400];
-  std::snprintf(text, sizeof text, "%.0f", static_cast<double>(value));
-  return text;
+  char exact[400];
+  std::snprintf(exact, sizeof exact, "%.0f", static_cast<double>(value));
+  return exact;
 }
 
 template <class Float>

@@ -46,15 +46,27 @@ Json tuple_json(const Plan& plan) {
           {"extents", std::move(extents)}};
 }
 
-Json kernels_json(const Plan& plan) {
+// The kernels of a backend in the order in which they are asked; the first that accepts runs.
+Json backend_json(const char* backend, const char* note, const std::vector<KernelReport>& reports) {
   Json list = Json::array();
   bool chosen = false;
-  for (const KernelReport& report : kernels_for(plan)) {
+  for (const KernelReport& report : reports) {
     const bool runs = !chosen && report.refusal.empty();
     chosen = chosen || runs;
     list.push_back({{"name", report.name}, {"refusal", report.refusal}, {"runs", runs}});
   }
-  return list;
+  return {{"backend", backend}, {"note", note}, {"kernels", std::move(list)}};
+}
+
+Json kernels_json(const Plan& plan) {
+  return Json::array(
+      {backend_json("reference",
+                    "Plain loops. They run this page, and every other backend is held against them "
+                    "bit for bit.",
+                    kernels_for(plan)),
+       backend_json("cuda",
+                    "What fits depends on the GPU: sheaf explain --kernels asks the one at hand.",
+                    {})});
 }
 
 std::string element_of(const TensorSpec& spec, const Literal& values, int64_t element) {
