@@ -17,6 +17,10 @@ const FROM_END_FILL = ["from_end", "fill"];
 const AXIS = ["axis"];
 const BATCH = ["batch_dims"];
 const BOTH = ["axis", "batch_dims"];
+const XLA_GATHER = ["offset_dims", "collapsed_slice_dims", "operand_batching_dims",
+  "start_indices_batching_dims", "start_index_map", "index_vector_dim", "slice_sizes"];
+const XLA_SCATTER = ["update_window_dims", "inserted_window_dims", "input_batching_dims",
+  "scatter_indices_batching_dims", "scatter_dims_to_operand_dims", "index_vector_dim", "reduction"];
 
 const name = (id, op, rule, takes, call, more = {}) => ({ id, op, rule, takes, call, ...more });
 
@@ -168,10 +172,10 @@ export const DIALECTS = [
       name("data.at[indices].set", "scatter", FROM_END_SKIP, [], "data.at[indices].set(updates)"),
       name("data.at[indices].add", "scatter", FROM_END_SKIP, [], "data.at[indices].add(updates)",
         { fixed: { reduction: "add" } }),
-      name("stablehlo.gather", "xla_gather", PLAIN_CLAMP, [], "stablehlo.gather(data, indices, …)"),
-      name("stablehlo.scatter", "xla_scatter", ["out_of_range", "skip"], ["reduction"],
+      name("stablehlo.gather", "xla_gather", PLAIN_CLAMP, XLA_GATHER, "stablehlo.gather(data, indices, …)"),
+      name("stablehlo.scatter", "xla_scatter", ["out_of_range", "skip"], XLA_SCATTER,
         "stablehlo.scatter(data, indices, updates, …)"),
-      name("XLA Scatter", "xla_scatter", ["out_of_range", "skip"], ["reduction"],
+      name("XLA Scatter", "xla_scatter", ["out_of_range", "skip"], XLA_SCATTER,
         "Scatter(data, indices, updates, …)", { fixed: { skip_whole_window: "1" } }),
     ],
   },

@@ -18,10 +18,10 @@ export function callAs(entry, call, own = {}) {
 }
 
 function verdict(result) {
-  if (result.a.error || result.b.error) return ["differ", "One of the two is refused"];
-  if (result.same) return ["same", "Same plan"];
-  if (result.same_moves) return ["near", "Same moves, another rule"];
-  return ["differ", "Different plans"];
+  if (result.a.error || result.b.error) return ["differ", "One of the two is refused."];
+  if (result.same) return ["same", "Same plan."];
+  if (result.same_moves) return ["near", "Same moves, another rule."];
+  return ["differ", "Different plans."];
 }
 
 function side(title, text, json) {
@@ -63,9 +63,9 @@ export class ComparePanel {
         "The same tensors under another library’s name: is it the same plan, and if not, what differs first?"));
       return;
     }
-    if (document.activeElement !== this.axis) this.axis.value = axis_b ?? call.attributes.axis ?? "0";
-    if (document.activeElement !== this.batch) this.batch.value = batch_b ?? "0";
-    const own = { axis: this.axis.value, batch_dims: this.batch.value };
+    if (document.activeElement !== this.axis) this.axis.value = axis_b || call.attributes.axis || "0";
+    if (document.activeElement !== this.batch) this.batch.value = batch_b || "0";
+    const own = { axis: this.axis.value || "0", batch_dims: this.batch.value || "0" };
     const theirs = callAs(entry, call, own);
     const result = this.engine.compare(formatProblem(call), formatProblem(theirs));
     const [kind, text] = verdict(result);

@@ -49,11 +49,13 @@ export function pictureSvg(stage, caption) {
     const view = stage.views.get(tensor);
     const { x, y } = view.layout.place(element);
     const origin = origins.get(tensor);
-    return { x: origin.x + x + view.layout.cellWidth / 2, y: origin.y + y + CELL_HEIGHT / 2 };
+    const w = view.layout.cellWidth / 2;
+    const h = CELL_HEIGHT / 2;
+    return { x: origin.x + x + w, y: origin.y + y + h, w: w - 1, h: h - 1 };
   };
   const accent = getComputedStyle(document.documentElement).getPropertyValue("--accent");
   const wires = stage.pairs().map(([from, to]) => svgElement("path", {
-    d: curve(place(from), place(to)), style: `fill:none;stroke:${accent};stroke-width:2`,
+    d: curve(place(from), place(to)).path, style: `fill:none;stroke:${accent};stroke-width:2`,
   }));
   for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
     picture.setAttribute(key, value);

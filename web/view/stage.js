@@ -38,6 +38,8 @@ export class Stage {
     }
     this.written = answer.tensors.at(-1).values ?? null;
     for (const name of ORDER[answer.call.scatters ? "scatter" : "gather"]) this.add(name);
+    // Vectors are read best below each other.
+    this.node.classList.toggle("rows", answer.tensors.every((t) => t.sizes.length <= 1));
     this.node.replaceChildren(...[...this.views.values()].map((view) => view.node), this.wires);
     for (const [name, view] of this.views) {
       view.active = Math.min(active.get(name) ?? 0, Math.max(0, view.tensor.count - 1));
@@ -169,25 +171,33 @@ export class Stage {
     const pairs = this.pairs().slice(0, MOST_WIRES);
     const at = ({ tensor, element: e }) => {
       const point = this.views.get(tensor).point(e);
-      return { x: point.x - box.left + this.node.scrollLeft, y: point.y - box.top + this.node.scrollTop };
+      return { ...point, x: point.x - box.left, y: point.y - box.top };
     };
-    this.wires.replaceChildren(...pairs.flatMap(([from, to]) => wire(at(from), at(to), from, to)));
+    const upright = this.node.classList.contains("rows");
+    this.wires.replaceChildren(...pairs.flatMap(([from, to]) => wire(at(from), at(to), from, to, upright)));
   }
 }
 
-// A curve that leaves and enters level, or upright where cells stand above each other.
-export function curve(a, b) {
-  const dx = b.x - a.x;
-  const dy = b.y - a.y;
-  if (Math.abs(dx) > Math.abs(dy) / 2) {
-    return `M${a.x} ${a.y}C${a.x + dx / 2} ${a.y} ${b.x - dx / 2} ${b.y} ${b.x} ${b.y}`;
-  }
-  return `M${a.x} ${a.y}C${a.x} ${a.y + dy / 2} ${b.x} ${b.y - dy / 2} ${b.x} ${b.y}`;
+// A curve between two cells, given by their middles and half sizes: from edge to edge, so that no
+// value is crossed out. It leaves and enters level, or upright where cells stand above each other.
+export function curve(a, b, upright = false) {
+  const beside = Math.abs(b.y - a.y) < a.h + b.h;
+  const level = beside || (!upright && Math.abs(b.x - a.x) > (a.w + b.w) * 0.9);
+  const toward = (from, to, axis, half) => from[axis] + Math.sign(to[axis] - from[axis]) * half;
+  const start = level ? { x: toward(a, b, "x", a.w), y: a.y } : { x: a.x, y: toward(a, b, "y", a.h) };
+  const end = level ? { x: toward(b, a, "x", b.w), y: b.y } : { x: b.x, y: toward(b, a, "y", b.h) };
+  const dx = (end.x - start.x) / 2;
+  const dy = (end.y - start.y) / 2;
+  const path = level
+    ? `M${start.x} ${start.y}C${start.x + dx} ${start.y} ${end.x - dx} ${end.y} ${end.x} ${end.y}`
+    : `M${start.x} ${start.y}C${start.x} ${start.y + dy} ${end.x} ${end.y - dy} ${end.x} ${end.y}`;
+  return { path, end };
 }
 
-function wire(a, b, from, to) {
+function wire(a, b, from, to, upright) {
+  const { path, end } = curve(a, b, upright);
   return [
-    svgElement("path", { class: "wire", d: curve(a, b), "data-from": cellKey(from), "data-to": cellKey(to) }),
-    svgElement("circle", { class: "wire-end", cx: b.x, cy: b.y, r: 3.5 }),
+    svgElement("path", { class: "wire", d: path, "data-from": cellKey(from), "data-to": cellKey(to) }),
+    svgElement("circle", { class: "wire-end", cx: end.x, cy: end.y, r: 3.5 }),
   ];
 }

@@ -169,6 +169,7 @@ export class TensorView {
     const { x, y } = this.layout.place(e);
     const { cellWidth } = this.layout;
     const color = this.look.color(e);
+    const box = { x: 1, y: 1, width: cellWidth - 2, height: CELL_HEIGHT - 2, rx: 4 };
     return svgElement("g", {
       role: "gridcell", id: `${this.id}-${e}`, "data-e": e,
       "aria-colindex": (e % this.layout.columns) + 1,
@@ -176,7 +177,7 @@ export class TensorView {
       class: color === null ? "cell plain" : "cell",
       transform: `translate(${x} ${y})`,
     },
-    svgElement("rect", { x: 1, y: 1, width: cellWidth - 2, height: CELL_HEIGHT - 2, rx: 4 }),
+    svgElement("rect", { ...box, class: "back" }), svgElement("rect", box),
     svgElement("text", { x: cellWidth / 2, y: CELL_HEIGHT / 2, dy: "0.36em" }));
   }
 
@@ -211,7 +212,7 @@ export class TensorView {
     if (document.activeElement === this.svg) this.markActive();
   }
 
-  // The middle of a cell on the screen, held inside the window it scrolls in.
+  // The middle of a cell on the screen and half its size, held inside the window it scrolls in.
   point(e) {
     const box = this.svg.getBoundingClientRect();
     const frame = this.scroll.getBoundingClientRect();
@@ -221,6 +222,8 @@ export class TensorView {
     return {
       x: Math.min(Math.max(cx, frame.left), frame.right),
       y: Math.min(Math.max(cy, frame.top), frame.bottom),
+      w: this.layout.cellWidth / 2 - 1,
+      h: CELL_HEIGHT / 2 - 1,
     };
   }
 }

@@ -39,7 +39,7 @@ const NUMPY = {
   list: (items) => `np.array([${items.join(", ")}])`,
   range: (size) => `np.arange(${size})`,
   grid: (sizes) => `np.ogrid[${sizes.map((s) => ":" + s).join(", ")}]`,
-  nativeNegative: true,
+  fullGrid: (sizes) => `np.indices((${sizes.join(", ")},))`,
 };
 const JAX = {
   ...NUMPY,
@@ -65,15 +65,14 @@ const TORCH = {
   list: (items) => `torch.tensor([${items.join(", ")}])`,
   range: (size) => `torch.arange(${size})`,
   grid: (sizes) => `torch.meshgrid(${sizes.map((s) => `torch.arange(${s})`).join(", ")}, indexing="ij")`,
-  nativeNegative: false,
 };
+TORCH.fullGrid = TORCH.grid; // torch.meshgrid is full already
 
 const usesMlDtypes = (r) => ["bf16", "f8e4m3", "f8e5m2"].includes(r.data.dtype);
 
 // A list without entries does not show all of its sizes.
 const reshaped = (t) => (t.sizes.includes(0) ? `.reshape(${t.sizes.join(", ")})` : "");
 
-const isGather = (r) => r.op === "gather" || r.op === "scatter";
 const isElements = (r) => r.op === "gather_elements" || r.op === "scatter_elements";
 
 function inputs(lib, r) {
@@ -119,7 +118,10 @@ function ruleLines(lib, r) {
 function gridLines(lib, r) {
   if (r.letters.length === 0) return [];
   if (r.letters.length === 1) return [`${r.letters[0]} = ${lib.range(r.gridSizes[0])}`];
-  return [`${r.letters.join(", ")} = ${lib.grid(r.gridSizes)}`];
+  // Tuples of no indices leave coordinates unused: then broadcasting would not bring them back.
+  const unused = r.letters.some((letter) => !new RegExp(`\\b${letter}\\b`).test(r.place));
+  const grid = unused ? lib.fullGrid(r.gridSizes) : lib.grid(r.gridSizes);
+  return [`${r.letters.join(", ")} = ${grid}`];
 }
 
 // True where any index of an element's tuple is outside: "outside[i, 0] | outside[i, 1]".
@@ -175,7 +177,8 @@ function neutral(lib, r) {
 
 const AT = { add: "add", mean: "add", sub: "subtract", mul: "multiply", min: "minimum", max: "maximum" };
 
-const trailing = (place) => (/^[^,]*$|^\w+\[[^\]]*\]$/.test(place) ? place + "," : place);
+// Python's tuple of one has a comma after it.
+const trailing = (place) => (place.replace(/\[[^\]]*\]/g, "").includes(",") ? place : place + ",");
 
 function skipLines(lib, r) {
   if (r.out_of_range !== "skip") return [];
@@ -252,6 +255,7 @@ function torchScatter(lib, r) {
 }
 
 function script(lib, r, gather, scatter) {
+  refuseUnless(r.place, "index expression for a tensor without dimensions");
   const body = r.scatters ? scatter(lib, r) : gatherLines(lib, r, gather);
   return [...inputs(lib, r), "", ...ruleLines(lib, r), ...body].join("\n") + "\n";
 }
@@ -298,4 +302,4 @@ export function tensorflowCode(r) {
     ...tensorflowCall(r), ...filled].join("\n") + "\n";
 }
 
-export { pythonValue, NUMPY, isGather, isElements };
+export { pythonValue, NUMPY, sameOffAxis };

@@ -51,13 +51,6 @@ export function nested(tensor, value, [open, close] = "[]") {
   return level(0);
 }
 
-const indent = (lines) => lines.map((line) => "  " + line);
-
-export { indent };
-
-// "[[1, 2],\n [3, 4]]" would be nice to read, but a long literal is best left to the editor.
-export const sizeList = (sizes) => sizes.join(", ");
-
 // A call that a dialect cannot make. `why` completes "… has no …".
 export class NotExpressible extends Error {}
 

@@ -3,7 +3,7 @@
 // ONNX, DirectML and BNNS. Each has one index rule, and not every operator: where a call does not fit
 // the answer says what is missing.
 import { refuseUnless } from "./common.js";
-import { NUMPY } from "./arrays.js";
+import { NUMPY, sameOffAxis } from "./arrays.js";
 import { CPP_TYPES, cppValue, flat } from "./sheaf.js";
 
 // A rule only matters to indices that meet it: a call without such indices means the same under all.
@@ -32,8 +32,11 @@ export function onnxCode(r) {
   refuseUnless(op, `operator for ${r.op}`);
   refuseUnless(r.op === "gather_nd" || !r.batch_dims, `batch_dims in ${op}`);
   refuseUnless(!r.broadcast, "broadcast in GatherElements");
+  refuseUnless(r.op !== "gather_elements" || sameOffAxis(r),
+    "indices that are smaller than data off the axis, by the letter");
   refuseUnless(["none", "add", "mul", "min", "max"].includes(r.reduction), `reduction ${r.reduction}`);
   refuseUnless(r.include_self, "scatter that leaves the old value out");
+  refuseUnless(!r.op.endsWith("_nd") || r.extents.length > 0, "tuples of no indices");
   refuseOtherRule(r, "from_end", "fail");
   const inputs = ["data", "indices", ...(r.scatters ? ["updates"] : [])];
   const attributes = [];
