@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 #include "sheaf/explain.h"
 #include "sheaf/plan.h"
 
@@ -48,6 +48,9 @@ Literal run_call(const Call& call);
 
 // What each point of the plan's loop nest reads and writes, in the order of the loops.
 Json steps_json(const Call& call);
+
+// What the cpu backend's kernels answer, in its order. The backend itself is not in this build.
+std::vector<KernelReport> cpu_kernels(const Plan& plan);
 
 // Everything about one call.
 Json explain_json(std::string_view problem);

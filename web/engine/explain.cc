@@ -60,13 +60,15 @@ Json backend_json(const char* backend, const char* note, const std::vector<Kerne
 
 Json kernels_json(const Plan& plan) {
   return Json::array(
-      {backend_json("reference",
-                    "Plain loops. They run this page, and every other backend is held against them "
-                    "bit for bit.",
-                    kernels_for(plan)),
+      {backend_json("cpu", "What a processor would take: Highway and oneTBB, not in this page.",
+                    cpu_kernels(plan)),
        backend_json("cuda",
                     "What fits depends on the GPU: sheaf explain --kernels asks the one at hand.",
-                    {})});
+                    {}),
+       backend_json("reference",
+                    "Plain loops, which run this page. Every other backend is held against them, "
+                    "bit for bit.",
+                    kernels_for(plan))});
 }
 
 std::string element_of(const TensorSpec& spec, const Literal& values, int64_t element) {
