@@ -6,6 +6,7 @@
 
 #include "answers.h"
 #include "element_text.h"
+#include "plan/nest_shape.h"
 #include "plan/reduce.h"
 #include "plan/resolve.h"
 
@@ -108,14 +109,6 @@ Literal start_of(const Call& call) {
     }
   }
   return cells;
-}
-
-int64_t point_count(const Nest& nest) {
-  int64_t points = 1;
-  for (const Loop& loop : nest.loops) {
-    points *= loop.extent;
-  }
-  return points;
 }
 
 Json texts_of(const Literal& cells, DType type) {
