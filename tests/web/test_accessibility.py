@@ -43,7 +43,7 @@ CONTRAST = """() => {
   const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p);
     return (x + 0.05) / (y + 0.05); };
   return [...document.querySelectorAll('.cell')].map(cell => {
-    const face = getComputedStyle(cell.querySelector('rect:not(.back)'));
+    const face = getComputedStyle(cell.querySelector('rect'));
     const text = channels(getComputedStyle(cell.querySelector('text')).fill);
     const fill = face.fill === 'none' ? card : over(channels(face.fill), Number(face.opacity));
     return ratio(text, fill);

@@ -116,7 +116,7 @@ export const DIALECTS = [
     names: [
       name("torch.gather", "gather_elements", PLAIN_FAIL, AXIS,
         "torch.gather(data, dim={axis}, index=indices)"),
-      name("torch.take_along_dim", "gather_elements", PLAIN_FAIL, AXIS,
+      name("torch.take_along_dim", "gather_elements", ["from_end", "wrap"], AXIS,
         "torch.take_along_dim(data, indices, dim={axis})", { fixed: { broadcast: "1" } }),
       name("torch.index_select", "gather", PLAIN_FAIL, AXIS,
         "torch.index_select(data, dim={axis}, index=indices)"),

@@ -178,14 +178,16 @@ export class Stage {
   }
 }
 
-// A curve between two cells, given by their middles and half sizes: from edge to edge, so that no
-// value is crossed out. It leaves and enters level, or upright where cells stand above each other.
+// A curve between two cells, given by their middles and half sizes: from edge to edge. It leaves and
+// enters level, below the middle so that it does not cross out the values it passes, or upright
+// where cells stand above each other.
 export function curve(a, b, upright = false) {
   const beside = Math.abs(b.y - a.y) < a.h + b.h;
   const level = beside || (!upright && Math.abs(b.x - a.x) > (a.w + b.w) * 0.9);
   const toward = (from, to, axis, half) => from[axis] + Math.sign(to[axis] - from[axis]) * half;
-  const start = level ? { x: toward(a, b, "x", a.w), y: a.y } : { x: a.x, y: toward(a, b, "y", a.h) };
-  const end = level ? { x: toward(b, a, "x", b.w), y: b.y } : { x: b.x, y: toward(b, a, "y", b.h) };
+  const low = (cell) => cell.y + cell.h * 0.68;
+  const start = level ? { x: toward(a, b, "x", a.w), y: low(a) } : { x: a.x, y: toward(a, b, "y", a.h) };
+  const end = level ? { x: toward(b, a, "x", b.w), y: low(b) } : { x: b.x, y: toward(b, a, "y", b.h) };
   const dx = (end.x - start.x) / 2;
   const dy = (end.y - start.y) / 2;
   const path = level

@@ -169,7 +169,6 @@ export class TensorView {
     const { x, y } = this.layout.place(e);
     const { cellWidth } = this.layout;
     const color = this.look.color(e);
-    const box = { x: 1, y: 1, width: cellWidth - 2, height: CELL_HEIGHT - 2, rx: 4 };
     return svgElement("g", {
       role: "gridcell", id: `${this.id}-${e}`, "data-e": e,
       "aria-colindex": (e % this.layout.columns) + 1,
@@ -177,7 +176,7 @@ export class TensorView {
       class: color === null ? "cell plain" : "cell",
       transform: `translate(${x} ${y})`,
     },
-    svgElement("rect", { ...box, class: "back" }), svgElement("rect", box),
+    svgElement("rect", { x: 1, y: 1, width: cellWidth - 2, height: CELL_HEIGHT - 2, rx: 4 }),
     svgElement("text", { x: cellWidth / 2, y: CELL_HEIGHT / 2, dy: "0.36em" }));
   }
 
