@@ -23,6 +23,7 @@ enum class ErrorCode : int {
   kUnsupported = 3,      // no kernel or backend for a valid plan
   kOutOfMemory = 4,
   kDevice = 5,  // the device reported an error
+  kFile = 6,    // a file is malformed, or reading or writing it failed
 };
 
 // What is wrong, for programs: finer than ErrorCode, coarser than the text.
@@ -95,6 +96,21 @@ class IndexError : public Error {
  private:
   Dims position_;
   int64_t bad_count_;
+};
+
+// A file that cannot be opened, read, understood or written.
+class FileError : public Error {
+ public:
+  FileError(Refusal refusal, std::string path, int system_error)
+      : Error(std::move(refusal)), path_(std::move(path)), system_error_(system_error) {}
+  FileError(const std::string& text, std::string path, int system_error)
+      : Error(ErrorCode::kFile, text), path_(std::move(path)), system_error_(system_error) {}
+  const std::string& path() const { return path_; }
+  int system_error() const { return system_error_; }  // errno, or 0: the content is at fault
+
+ private:
+  std::string path_;
+  int system_error_;
 };
 
 }  // namespace sheaf

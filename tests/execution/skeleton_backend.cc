@@ -112,15 +112,6 @@ void copy(const Nest& nest, const std::byte* data, std::byte* output, const Laun
                     : std::memcpy(output + to, data + from, bytes);
   });
 }
-
-void fill(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
-          const Launch& launch) {
-  host_fill(skeleton_backend(), nest, element, buffers, launch);
-}
-
-void count(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
-  host_count(skeleton_backend(), nest, buffers, launch);
-}
 // [/example]
 
 // [example skeleton-backend]
@@ -135,8 +126,8 @@ constexpr Backend kSkeleton{.name = "skeleton",
                             .describe = describe,
                             .check = check,
                             .copy = copy,
-                            .fill = fill,
-                            .count = count,
+                            .fill = host_fill,
+                            .count = host_count,
                             .divide = host_divide};
 // [/example]
 

@@ -22,6 +22,9 @@ std::string text_of(float value);
 // Refuses scaled indices, and an input and an output that mean different things by an element.
 void check_quantization(const Call& call, const Tensors& tensors);
 
+// The second half of it.
+void check_same_meaning(const Call& call, DType input, DType output);
+
 RunOptions run_options(const Call& call, const BNNSFilterParameters* parameters);
 
 // `tensor` is the one that axis and indices speak of.

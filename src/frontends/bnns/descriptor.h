@@ -18,6 +18,7 @@ struct Call {
   const BNNSNDArrayDescriptor* input;
   const BNNSNDArrayDescriptor* indices;
   const BNNSNDArrayDescriptor* output;
+  bool has_indices = true;
 };
 
 // A refusal whose third line shows the descriptors.
@@ -31,6 +32,9 @@ Refusal refusal_of(const Call& call, const Cause& cause, const std::string& what
 struct Tensors {
   Tensor input, indices, output;
 };
+
+// One of them. Refuses as below.
+Tensor read_tensor(const Call& call, const char* name, const BNNSNDArrayDescriptor* descriptor);
 
 // The three tensors in logical order. Refuses null descriptors, layouts and types that have no
 // plain elements, sizes and strides that do not fit, and strides that decrease.

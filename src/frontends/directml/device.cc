@@ -2,10 +2,7 @@
 //
 // The objects behind IDMLDevice, IDMLOperator and IDMLCompiledOperator.
 #include <atomic>
-#include <charconv>
-#include <iterator>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include "frontends/directml/executable.h"
@@ -167,33 +164,6 @@ class Device final : public Counted<IDMLDevice, Device> {
  private:
   DeviceOptions options_;
 };
-
-std::string hex(int32_t value) {
-  char digits[8];
-  const auto written = std::to_chars(digits, std::end(digits), static_cast<uint32_t>(value), 16);
-  return cat("0x", std::string_view(digits, written.ptr));
-}
-
-void check_device_arguments(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL level) {
-  const std::string given = cat("flags ", int32_t{flags}, "   feature level ", hex(level));
-  if ((flags & ~DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
-    throw Error(
-        Refusal{.who = "DMLCreateDevice",
-                .what = "unknown flags",
-                .detail = cat("flags = ", int32_t{flags}),
-                .given = given,
-                .next = "DML_CREATE_DEVICE_FLAG_NONE (0) or DML_CREATE_DEVICE_FLAG_DEBUG (1)"});
-  }
-  if (!is_feature_level(level)) {
-    throw Error(Refusal{
-        .code = ErrorCode::kUnsupported,
-        .who = "DMLCreateDevice",
-        .what = "feature level not supported",
-        .detail = cat(hex(level), " is not the value of a level up to ", level_name(kHighestLevel)),
-        .given = given,
-        .next = level_name(kHighestLevel)});
-  }
-}
 
 }  // namespace
 }  // namespace detail

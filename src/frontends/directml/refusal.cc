@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "frontends/directml/descriptors.h"
 #include "support/error_text.h"
@@ -20,7 +21,8 @@ HRESULT result_of(ErrorCode code) {
     case ErrorCode::kIndexOutOfRange: return E_INVALIDARG;
     case ErrorCode::kUnsupported: return DXGI_ERROR_UNSUPPORTED;
     case ErrorCode::kOutOfMemory: return E_OUTOFMEMORY;
-    case ErrorCode::kDevice: break;  // no device is ever asked
+    case ErrorCode::kDevice:
+    case ErrorCode::kFile: break;  // no device and no file is ever asked
   }
   return E_FAIL;
 }
@@ -37,30 +39,7 @@ const char* LastErrorText() noexcept { return last_error.text; }
 namespace detail {
 namespace {
 
-// For errors: whatever can be said about a tensor that may be wrong in every way.
-std::string describe(const DML_TENSOR_DESC* tensor) {
-  if (tensor == nullptr || tensor->Desc == nullptr) {
-    return "null";
-  }
-  if (tensor->Type != DML_TENSOR_TYPE_BUFFER) {
-    return cat("of Type ", int32_t{tensor->Type});
-  }
-  const auto& buffer = *static_cast<const DML_BUFFER_TENSOR_DESC*>(tensor->Desc);
-  const std::string type = type_name(buffer.DataType);
-  if (buffer.Sizes == nullptr || buffer.DimensionCount > DML_TENSOR_DIMENSION_COUNT_MAX1) {
-    return cat(type, " of ", buffer.DimensionCount, " dimensions");
-  }
-  Dims sizes, strides;
-  for (UINT d = 0; d < buffer.DimensionCount; ++d) {
-    sizes.push_back(buffer.Sizes[d]);
-    if (buffer.Strides != nullptr) {
-      strides.push_back(buffer.Strides[d]);
-    }
-  }
-  return cat(type, " ", braced(sizes), strides.empty() ? "" : " strides " + braced(strides));
-}
-
-std::string describe(const OperatorDesc& op) {
+std::string describe_operator(const OperatorDesc& op) {
   const std::string updates =
       is_scatter(op.info->op) ? cat("   UpdatesTensor ", describe(op.updates)) : "";
   const std::string tensors =
@@ -90,10 +69,37 @@ std::string braced(const Dims& dims) {
   return text;
 }
 
+std::string describe(const DML_TENSOR_DESC* tensor) {
+  if (tensor == nullptr || tensor->Desc == nullptr) {
+    return "null";
+  }
+  if (tensor->Type != DML_TENSOR_TYPE_BUFFER) {
+    return cat("of Type ", int32_t{tensor->Type});
+  }
+  const auto& buffer = *static_cast<const DML_BUFFER_TENSOR_DESC*>(tensor->Desc);
+  const std::string type = type_name(buffer.DataType);
+  if (buffer.Sizes == nullptr || buffer.DimensionCount > DML_TENSOR_DIMENSION_COUNT_MAX1) {
+    return cat(type, " of ", buffer.DimensionCount, " dimensions");
+  }
+  Dims sizes, strides;
+  for (UINT d = 0; d < buffer.DimensionCount; ++d) {
+    sizes.push_back(buffer.Sizes[d]);
+    if (buffer.Strides != nullptr) {
+      strides.push_back(buffer.Strides[d]);
+    }
+  }
+  return cat(type, " ", braced(sizes), strides.empty() ? "" : " strides " + braced(strides));
+}
+
+void refuse(Refusal refusal) { throw Error(std::move(refusal)); }
+
 void refuse(const OperatorDesc& op, const std::string& what, const std::string& detail,
             const std::string& next) {
-  throw Error(Refusal{
-      .who = op.info->name, .what = what, .detail = detail, .given = describe(op), .next = next});
+  throw Error(Refusal{.who = op.info->name,
+                      .what = what,
+                      .detail = detail,
+                      .given = op.given.empty() ? describe_operator(op) : op.given,
+                      .next = next});
 }
 
 void forget_last_error() noexcept { last_error.clear(); }
