@@ -16,6 +16,8 @@
 #include "sheaf/dlpack.h"
 #include "sheaf/version.h"
 
+#pragma GCC visibility push(default)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,6 +29,7 @@ typedef enum sheaf_status {
   SHEAF_UNSUPPORTED = 3,         // no kernel or backend for a valid call
   SHEAF_OUT_OF_MEMORY = 4,
   SHEAF_DEVICE_ERROR = 5,    // the device reported an error
+  SHEAF_FILE_ERROR = 6,      // a file is malformed, or reading or writing it failed
   SHEAF_INTERNAL_ERROR = -1  // a bug in Sheaf; please report the text
 } sheaf_status;
 
@@ -305,3 +308,5 @@ void sheaf_plan_destroy(sheaf_plan* plan);
 #ifdef __cplusplus
 }
 #endif
+
+#pragma GCC visibility pop

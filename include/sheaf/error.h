@@ -6,8 +6,11 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "sheaf/fixed.h"
+
+#pragma GCC visibility push(default)
 
 namespace sheaf {
 
@@ -17,6 +20,7 @@ enum class ErrorCode : int {
   kUnsupported = 3,      // no kernel or backend for a valid plan
   kOutOfMemory = 4,
   kDevice = 5,  // the device reported an error
+  kFile = 6,    // a file is malformed, or reading or writing it failed
 };
 
 class Error : public std::runtime_error {
@@ -41,4 +45,19 @@ class IndexError : public Error {
   int64_t bad_count_;
 };
 
+// A file that cannot be opened, read, understood or written.
+class FileError : public Error {
+ public:
+  FileError(const std::string& text, std::string path, int system_error)
+      : Error(ErrorCode::kFile, text), path_(std::move(path)), system_error_(system_error) {}
+  const std::string& path() const { return path_; }
+  int system_error() const { return system_error_; }  // errno, or 0: the content is at fault
+
+ private:
+  std::string path_;
+  int system_error_;
+};
+
 }  // namespace sheaf
+
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include "sheaf/explain.h"
 #include "sheaf/gather.h"
 #include "sheaf/index_rule.h"
+#include "sheaf/io.h"
 #include "sheaf/move.h"
 #include "sheaf/plan.h"
 #include "sheaf/queue.h"

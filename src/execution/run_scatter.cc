@@ -58,13 +58,13 @@ struct ScatterRun {
   void apply_updates(const void* indices) const {
     const ScatterSteps& steps = plan.scatter_steps();
     if (steps.start) {
-      backend.fill(*steps.start, steps.neutral, buffers, launch);
+      backend.fill(backend, *steps.start, steps.neutral, buffers, launch);
     }
     if (!kernel.run(plan.nest(), buffers, launch)) {
       throw_bad_index_met(plan, indices);
     }
     if (steps.mean) {
-      backend.count(steps.mean->count, {counts, buffers.indices, nullptr}, launch);
+      backend.count(backend, steps.mean->count, {counts, buffers.indices, nullptr}, launch);
       backend.divide(steps.mean->divide, plan.output().dtype, counts, buffers.data,
                      plan.request().include_self ? 1 : 0, launch);
     }

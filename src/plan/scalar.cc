@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "plan/scalar.h"
 
-#include <charconv>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -11,6 +10,7 @@
 
 #include "plan/refuse.h"
 #include "support/float_bits.h"
+#include "support/number_text.h"
 #include "support/text.h"
 
 namespace sheaf {
@@ -21,12 +21,6 @@ using Complex = std::complex<double>;
 template <class T>
 void store_element(T value, std::byte* element) {
   std::memcpy(element, &value, sizeof value);
-}
-
-// The shortest text that reads back as the same double.
-std::string shortest(double value) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
 Complex as_complex(const Scalar& value) {
@@ -122,9 +116,9 @@ std::string to_string(const Scalar& value) {
       [](const auto& v) {
         using V = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<V, Complex>) {
-          return cat("(", shortest(v.real()), ",", shortest(v.imag()), ")");
+          return cat("(", shortest_text(v.real()), ",", shortest_text(v.imag()), ")");
         } else if constexpr (std::is_same_v<V, double>) {
-          return shortest(v);
+          return shortest_text(v);
         } else {
           return cat(v);
         }

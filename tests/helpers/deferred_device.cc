@@ -13,9 +13,8 @@
 #include "plan/resolve.h"
 #include "sheaf/error.h"
 
+namespace sheaf {
 namespace {
-
-using namespace sheaf;
 
 using Steps = std::vector<std::function<void()>>;
 std::map<void*, Steps>& streams() {
@@ -107,20 +106,21 @@ void copy(const Nest& nest, const std::byte* data, std::byte* output, const Laun
   });
 }
 
-void fill(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
-          const Launch& launch) {
+void fill(const Backend& /*self*/, const Nest& nest, const std::byte* element,
+          const ScatterBuffers& buffers, const Launch& launch) {
   std::vector<std::byte> kept(element, element + nest.element_bytes);
   enqueue(launch, [=] {
     if (!refused(launch)) {
-      reference().fill(nest, kept.data(), buffers, launch);
+      reference().fill(reference(), nest, kept.data(), buffers, launch);
     }
   });
 }
 
-void count(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
+void count(const Backend& /*self*/, const Nest& nest, const ScatterBuffers& buffers,
+           const Launch& launch) {
   enqueue(launch, [=] {
     if (!refused(launch)) {
-      reference().count(nest, buffers, launch);
+      reference().count(reference(), nest, buffers, launch);
     }
   });
 }
@@ -186,20 +186,25 @@ constexpr Backend kBackend{.name = kDeferred,
                            .count = count,
                            .divide = divide};
 
+const Backend& deferred_backend() { return kBackend; }
+
+int64_t waiting() {
+  int64_t total = 0;
+  for (const auto& [stream, steps] : streams()) {
+    total += static_cast<int64_t>(steps.size());
+  }
+  return total;
+}
+
 }  // namespace
+}  // namespace sheaf
 
 void add_deferred_device() {
   static const bool added = [] {
-    sheaf::add_backend(kBackend);
+    sheaf::add_backend(sheaf::deferred_backend());
     return true;
   }();
   static_cast<void>(added);
 }
 
-int64_t steps_waiting() {
-  int64_t count = 0;
-  for (const auto& [stream, steps] : streams()) {
-    count += static_cast<int64_t>(steps.size());
-  }
-  return count;
-}
+int64_t steps_waiting() { return sheaf::waiting(); }

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "command.h"
-#include "problem/problem.h"
 #include "machine.h"
 #include "plan/lower.h"
 #include "plan/resolve.h"
+#include "problem/problem.h"
 #include "sheaf/sheaf.h"
 #include "support/text.h"
 #include "terminal.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "element_text.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 
 #include "support/float_bits.h"
+#include "support/number_text.h"
 #include "support/text.h"
 
 namespace sheaf::cli {
@@ -19,16 +19,10 @@ T load(const std::byte* element) {
   return value;
 }
 
-template <class T>
-std::string number_text(T value) {
-  char text[48];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
 // NaNs differ in sign and payload, which nobody wants to read.
 template <class T>
 std::string float_text(T value) {
-  return std::isnan(value) ? "nan" : number_text(value);
+  return std::isnan(value) ? "nan" : shortest_text(value);
 }
 
 float small_float(DType type, const std::byte* element) {
@@ -78,14 +72,14 @@ bool part_is_nan(DType type, const std::byte* part) {
 std::string element_text(DType type, const std::byte* element) {
   switch (type.kind()) {
     case Kind::kBool: return load<uint8_t>(element) != 0 ? "true" : "false";
-    case Kind::kInt8: return number_text(int{load<int8_t>(element)});
-    case Kind::kInt16: return number_text(load<int16_t>(element));
-    case Kind::kInt32: return number_text(load<int32_t>(element));
-    case Kind::kInt64: return number_text(load<int64_t>(element));
-    case Kind::kUInt8: return number_text(unsigned{load<uint8_t>(element)});
-    case Kind::kUInt16: return number_text(load<uint16_t>(element));
-    case Kind::kUInt32: return number_text(load<uint32_t>(element));
-    case Kind::kUInt64: return number_text(load<uint64_t>(element));
+    case Kind::kInt8: return std::to_string(int{load<int8_t>(element)});
+    case Kind::kInt16: return std::to_string(load<int16_t>(element));
+    case Kind::kInt32: return std::to_string(load<int32_t>(element));
+    case Kind::kInt64: return std::to_string(load<int64_t>(element));
+    case Kind::kUInt8: return std::to_string(unsigned{load<uint8_t>(element)});
+    case Kind::kUInt16: return std::to_string(load<uint16_t>(element));
+    case Kind::kUInt32: return std::to_string(load<uint32_t>(element));
+    case Kind::kUInt64: return std::to_string(load<uint64_t>(element));
     case Kind::kFloat8E4M3:
     case Kind::kFloat8E5M2:
     case Kind::kFloat16:

@@ -43,6 +43,7 @@ sheaf_status status_of(ErrorCode code) {
     case ErrorCode::kUnsupported: return SHEAF_UNSUPPORTED;
     case ErrorCode::kOutOfMemory: return SHEAF_OUT_OF_MEMORY;
     case ErrorCode::kDevice: return SHEAF_DEVICE_ERROR;
+    case ErrorCode::kFile: return SHEAF_FILE_ERROR;
   }
   return SHEAF_INTERNAL_ERROR;
 }

@@ -20,7 +20,8 @@ HRESULT result_of(ErrorCode code) {
     case ErrorCode::kIndexOutOfRange: return E_INVALIDARG;
     case ErrorCode::kUnsupported: return DXGI_ERROR_UNSUPPORTED;
     case ErrorCode::kOutOfMemory: return E_OUTOFMEMORY;
-    case ErrorCode::kDevice: break;  // no device is ever asked
+    case ErrorCode::kDevice:
+    case ErrorCode::kFile: break;  // no device and no file is ever asked
   }
   return E_FAIL;
 }
