@@ -18,7 +18,7 @@ def arrays():
     return {
         "rows": TABLE,
         "fortran": np.asfortranarray(TABLE[:, 0]),
-        "scalar": np.float64(2.5).reshape(()),
+        "scalar": np.array(2.5),
         "empty": np.zeros((0, 3), np.int16),
         "bools": TABLE[:, 0, 0] > 0,
         "bytes": np.arange(10, dtype=np.uint8),
