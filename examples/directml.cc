@@ -163,6 +163,7 @@ int main() {
   const DML_BINDING_DESC inputs[] = {{DML_BINDING_TYPE_BUFFER, &ranges[0]},
                                      {DML_BINDING_TYPE_BUFFER, &ranges[1]}};
   const DML_BINDING_DESC outputs[] = {{DML_BINDING_TYPE_BUFFER, &ranges[2]}};
+  // [example directml-com]
   table->BindInputs(2, inputs);
   table->BindOutputs(1, outputs);
   recorder->RecordDispatch(d3d.list.Get(), gather.Get(), table.Get());
@@ -171,6 +172,7 @@ int main() {
   d3d.list->CopyResource(readback.Get(), output.Get());
   close_execute_reset_wait(d3d);
   check(device->GetDeviceRemovedReason(), "the dispatch");
+  // [/example]
 
   void* mapped = nullptr;
   check(readback->Map(0, nullptr, &mapped), "Map");

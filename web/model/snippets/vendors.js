@@ -88,6 +88,8 @@ export function directmlCode(r) {
   refuseUnless(op, `operator for ${r.op}`);
   refuseUnless(r.op === "gather_nd" || !r.batch_dims, "batch dimensions in this operator");
   refuseUnless(!r.broadcast, "broadcast in GATHER_ELEMENTS");
+  refuseUnless(!r.op.endsWith("_elements") || sameOffAxis(r),
+    "indices that are smaller than data off the axis");
   refuseUnless(r.reduction === "none", `reduction ${r.reduction}`);
   refuseUnless(!r.onto_zeros, "scatter onto zeros: bind zeros as the input");
   refuseOtherRule(r, "from_end", "clamp");
