@@ -3,6 +3,8 @@
 // Binding tables, initializers and the command recorder.
 #include "objects.h"
 
+#include <cstring>
+
 #include "plan/byte_ranges.h"
 #include "support/text.h"
 
