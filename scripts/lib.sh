@@ -7,10 +7,12 @@ script=$(realpath "$0")
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 demo_packages=(
-  g++ cmake ninja-build ccache pkg-config libhwy-dev libtbb-dev libcli11-dev nlohmann-json3-dev)
+  g++ cmake ninja-build ccache pkg-config libhwy-dev libtbb-dev libcli11-dev nlohmann-json3-dev
+  zlib1g-dev liburing-dev)
 # shellcheck disable=SC2034  # for scripts/test
 test_packages=(
-  "${demo_packages[@]}" clang clang-format clang-tidy libgtest-dev libgmock-dev git python3)
+  "${demo_packages[@]}" clang clang-format clang-tidy libgtest-dev libgmock-dev git python3
+  libonnx-testdata help2man)
 # shellcheck disable=SC2034  # for scripts/web
 web_packages=(emscripten esbuild cmake ninja-build nlohmann-json3-dev python3)
 
@@ -111,15 +113,19 @@ configure() {
   cmake --log-level=NOTICE --preset "$@"
 }
 
-# build <preset> [cmake --build argument...]
+# build <preset or directory> [cmake --build argument...]
 build() {
-  cmake --build --preset "$@"
+  if [[ -d $1 ]]; then
+    cmake --build "$@"
+  else
+    cmake --build --preset "$@"
+  fi
 }
 
-# build_quietly <preset> [cmake --build argument...]: progress on a terminal; the compilers' output if
-# the build fails.
+# build_quietly <preset or directory> [cmake --build argument...]: progress on a terminal; the
+# compilers' output if the build fails.
 build_quietly() {
-  local log=build/$1.log
+  local log=build/build.log
   if ! build "$@" 2>&1 | tee "$log" | show_progress "building $1"; then
     cat "$log" >&2
     fail "the build failed; its output is above and in $log"

@@ -22,7 +22,9 @@ constexpr GatherKernel kGather[] = {
 };
 
 constexpr ScatterKernel kScatter[] = {
+    {"cuda.shared", shared_refusal, run_shared},
     {"cuda.atomics", atomics_refusal, run_atomics},
+    {"cuda.last", last_refusal, run_last, Checks::kNever, last_bytes},
     {"cuda.sorted", sorted_refusal, run_sorted, Checks::kNever, sorted_bytes},
 };
 

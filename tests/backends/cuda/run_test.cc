@@ -208,8 +208,9 @@ TEST_F(CudaRun, RefusesMoreBlocksThanALaunchCanHave) {
   const Plan plan = plan_gather({u8, {3}}, {u8, {int64_t{1} << 43}, {0}},
                                 {.rule = {.out_of_range = OutOfRange::kClamp}});
   const Tensors t;
+  void* const far_away = t.floats.data() + (int64_t{1} << 45);
   const std::string text =
-      refusal([&] { cuda::run(plan, t.floats.data(), t.numbers.data(), t.floats.data() + 8); },
+      refusal([&] { cuda::run(plan, t.floats.data(), t.numbers.data(), far_away); },
               ErrorCode::kUnsupported);
   EXPECT_THAT(text, HasSubstr("more blocks than one launch can have"));
   expect_four_lines(text);
