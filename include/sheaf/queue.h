@@ -20,6 +20,8 @@
 
 #include "sheaf/plan.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 // Device memory, aligned to 256 bytes. Runs that may overlap in time need one workspace each.
@@ -45,6 +47,9 @@ void run(const Plan& plan, const void* data, const void* indices, const void* up
 // Waits for the queue's stream and throws IndexError if the last run that used its workspace met a
 // bad index. Must not be called during a capture.
 void finish(const Plan& plan, const Queue& queue);
+
+// Only waits, for whatever was started on the queue.
+void wait(const Queue& queue);
 
 // Device memory that a run of `plan` needs besides its tensors: room for the verdict on the indices
 // under kFail, for sorting a scatter's updates, and for kernels that rearrange data. 0 on the host,
@@ -89,3 +94,5 @@ class DeviceMemory {
 size_t free_device_bytes(std::string_view device);
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

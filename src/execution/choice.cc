@@ -91,11 +91,10 @@ template <class Buffers>
                        });
   if (refusals.empty()) {
     refusals = cat("\"", asked, "\" names no ", plan.is_scatter() ? "scatter" : "gather",
-                   " kernel that can run here");
+                   " kernel of this build");
   }
-  throw Error(ErrorCode::kUnsupported,
-              four_lines(plan.request(), "no such kernel", refusals,
-                         "another kernel; sheaf explain --kernels lists them"));
+  refuse_as(ErrorCode::kUnsupported, plan.request(), {Reason::kKernel}, "no such kernel", refusals,
+            "another kernel; sheaf doctor lists the backends");
 }
 
 template <class Buffers>

@@ -182,9 +182,10 @@ auto with_element_type(DType type, F f) {
     case Kind::kFloat32: return f(float{});
     case Kind::kComplex64: return f(std::complex<float>{});
     case Kind::kComplex128: return f(std::complex<double>{});
-    default:  // validation let no opaque element pass
-      return f(double{});
+    case Kind::kFloat64: return f(double{});
+    case Kind::kOpaque: break;  // validation let none pass
   }
+  return f(double{});
 }
 
 // Joins a row of updates to a row of cells; `bytes` are whole elements.

@@ -13,6 +13,7 @@
 
 #include <type_traits>
 
+#include "backends/cpu/index_rule-inl.h"
 #include "backends/cpu/move-inl.h"
 #include "backends/cpu/routines.h"
 
@@ -31,8 +32,8 @@ class ClampedRun {
   HWY_INLINE ClampedRun(D64 d64, const Nest& nest, const IndexRun& run)
       : indices_(reinterpret_cast<const Index*>(run.indices) + nest.coordinates[0].offset),
         data_step_(run.data_step),
-        from_end_(hn::Set(d64, nest.negative == Negative::kFromEnd ? extent(nest) : 0)),
-        last_(hn::Set(d64, extent(nest) - 1)),
+        from_end_(hn::Set(d64, entry_rule(nest, nest.coordinates[0]).from_end)),
+        last_(hn::Set(d64, entry_rule(nest, nest.coordinates[0]).last)),
         stride_(hn::Set(D32(), static_cast<int32_t>(nest.coordinates[0].stride))),
         lane_steps_(hn::MulEven(hn::BitCast(D32(), hn::Iota(d64, 0)),
                                 hn::Set(D32(), static_cast<int32_t>(run.data_step)))),
@@ -57,7 +58,6 @@ class ClampedRun {
  private:
   using D32 = hn::Repartition<int32_t, D64>;
   using NarrowD = hn::Rebind<int32_t, D64>;
-  static int64_t extent(const Nest& nest) { return nest.coordinates[0].extent; }
 
   // 64-bit offsets as they are, or the low halves of two vectors of them.
   template <class D, class Wide>
@@ -93,11 +93,7 @@ class ClampedRun {
 
   // Lanes that no index was loaded into hold 0, which is in range.
   HWY_INLINE hn::Vec<D64> resolve(int64_t i, hn::Vec<D64> index) {
-    const auto at = hn::Add(index, hn::And(hn::BroadcastSignBit(index), from_end_));
-    const auto entry = hn::Min(hn::Max(at, hn::Zero(D64())), last_);
-    if constexpr (kCheck) {
-      bad_ = hn::Or(bad_, hn::Xor(at, entry));
-    }
+    const auto entry = clamped_entries<kCheck>(D64(), from_end_, last_, index, bad_);
     const auto moved = hn::Add(lane_steps_, hn::Set(D64(), i * data_step_));
     return hn::Add(hn::MulEven(hn::BitCast(D32(), entry), stride_), moved);
   }

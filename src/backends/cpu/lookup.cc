@@ -6,6 +6,7 @@
 
 #include "backends/cpu/gather.h"
 #include "backends/cpu/machine.h"
+#include "plan/nest_shape.h"
 
 namespace sheaf::cpu {
 

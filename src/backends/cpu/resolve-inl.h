@@ -11,6 +11,7 @@
 
 #include <type_traits>
 
+#include "backends/cpu/index_rule-inl.h"
 #include "backends/cpu/routines.h"
 #include "plan/resolve.h"
 
@@ -52,18 +53,10 @@ HWY_INLINE void add_offsets(const IndexRun& run, const Coordinate& c, bool first
 template <class Index, bool kCheck>
 HWY_INLINE bool add_clamped(const Nest& nest, const IndexRun& run, const Coordinate& c, bool first,
                             int64_t* HWY_RESTRICT offsets) {
-  const int64_t last = c.extent - 1;
-  const int64_t shift = nest.negative == Negative::kFromEnd ? c.extent : 0;
-  int64_t bad = 0;  // not 0: an index differed from its entry
-  add_offsets<Index>(run, c, first, offsets, [=, &bad](Index value) HWY_ATTR {
-    int64_t at = widen(value);
-    at += at < 0 ? shift : 0;
-    int64_t entry = at < 0 ? 0 : at;
-    entry = entry > last ? last : entry;
-    if constexpr (kCheck) {
-      bad |= at ^ entry;
-    }
-    return entry;
+  const EntryRule rule = entry_rule(nest, c);
+  int64_t bad = 0;
+  add_offsets<Index>(run, c, first, offsets, [rule, &bad](Index value) HWY_ATTR {
+    return clamped_entry<kCheck>(rule, value, bad);
   });
   return bad == 0;
 }
@@ -71,11 +64,9 @@ HWY_INLINE bool add_clamped(const Nest& nest, const IndexRun& run, const Coordin
 template <class Index>
 HWY_INLINE void add_trusted(const Nest& nest, const IndexRun& run, const Coordinate& c, bool first,
                             int64_t* HWY_RESTRICT offsets) {
-  const int64_t shift = nest.negative == Negative::kFromEnd ? c.extent : 0;
-  add_offsets<Index>(run, c, first, offsets, [=](Index value) HWY_ATTR {
-    const int64_t at = widen(value);
-    return at + (at < 0 ? shift : 0);
-  });
+  const EntryRule rule = entry_rule(nest, c);
+  add_offsets<Index>(run, c, first, offsets,
+                     [rule](Index value) HWY_ATTR { return trusted_entry(rule, value); });
 }
 
 template <class Index>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The parts of the cpu backend's scatter. Every kernel joins the updates of one element in the
+// The parts of the cpu backend's scatter. Every kernel reduces the updates of one element in the
 // order of the nest: what threads share is the data, never an element of it.
 #pragma once
 
-#include "backends/cpu/join.h"
 #include "backends/cpu/points.h"
+#include "backends/cpu/reduce.h"
 #include "backends/cpu/routines.h"
 #include "execution/backend.h"
 
@@ -14,26 +14,28 @@ namespace sheaf::cpu {
 inline constexpr int64_t kSkipRow = kFillRow;  // where resolve() has no place for an update
 
 // The updates of runs, one block after the other, on one thread.
-class RunJoiner {
+class RunReducer {
  public:
-  // Joins bytes [first, first + bytes) of each row.
-  RunJoiner(const Nest& nest, const ScatterBuffers& buffers, int64_t prefetch_rows, int64_t first,
-            int64_t bytes);
+  // Reduces bytes [first, first + bytes) of each row.
+  RunReducer(const Nest& nest, const ScatterBuffers& buffers, int64_t prefetch_rows, int64_t first,
+             int64_t bytes, bool check);
 
-  // `count` points along the innermost loop, from `start` on.
-  void join(Place start, int64_t count);
+  // `count` points along the innermost loop, from `start` on. False if it checks (under kFail) and
+  // met a bad index.
+  bool reduce(Place start, int64_t count);
 
-  // The indices and updates of a short run that comes next, asked for while this one is joined.
+  // The indices and updates of a short run that comes next, asked for while this one is reduced.
   void ask_for(const Place& start, int64_t count) const;
 
  private:
-  void leave_out_skipped(RowJoin& rows);
+  void leave_out_skipped(RowReduction& rows);
 
   const Nest& nest_;
   const ScatterBuffers& buffers_;
+  const bool check_;
   const Routines& routines_;
-  Join join_;
-  RowJoin rows_;
+  ReduceRows reduce_;
+  RowReduction rows_;
   alignas(64) int64_t to_[kBlock];
   alignas(64) int64_t from_[kBlock];  // where some updates are left out
 };
@@ -55,6 +57,11 @@ bool scatter_in_order(const Nest& nest, const ScatterBuffers& buffers, const Lau
 
 // The narrowest piece of a row, in bytes, that is worth a pass over the indices of its own.
 inline constexpr int64_t kLeastColumns = 512;
+
+// scatter.cc: who takes which nest.
+const char* parts_refusal(const KernelQuery& query);
+const char* sorted_refusal(const KernelQuery& query);
+const char* in_order_refusal(const KernelQuery& query);
 
 // First that accepts wins.
 extern const ScatterKernel kScatterKernels[4];

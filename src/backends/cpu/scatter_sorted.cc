@@ -5,7 +5,9 @@
 // time: the lists stay in cache, and no more memory is taken however many updates there are.
 #include <algorithm>
 #include <array>
+#include <atomic>
 
+#include "backends/cpu/machine.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
 
@@ -28,14 +30,15 @@ Threads threads_for(const Nest& nest, int limit) {
 
 class Sorter {
  public:
-  // `workspace` has sorting_bytes().
-  Sorter(const Nest& nest, const ScatterBuffers& buffers, Threads threads, std::byte* workspace)
+  // The launch has a workspace of sorting_bytes().
+  Sorter(const Nest& nest, const ScatterBuffers& buffers, Threads threads, const Launch& launch)
       : nest_(nest),
         buffers_(buffers),
         threads_(threads),
+        check_(launch.check_while_moving),
         reach_(data_reach(nest)),
-        counts_(reinterpret_cast<Counts*>(workspace)),
-        join_(join_for(nest.element_type, nest.reduction, nest.row_bytes)),
+        counts_(reinterpret_cast<Counts*>(launch.workspace)),
+        reduce_(reducer_for(nest.element_type, nest.reduction, nest.row_bytes)),
         places_(reinterpret_cast<int64_t*>(counts_ + threads.count)),
         to_(places_ + segment_points(nest)),
         from_(to_ + segment_points(nest)) {
@@ -44,11 +47,13 @@ class Sorter {
     }
   }
 
-  void run() {
+  // False if it checks and met a bad index.
+  bool run() {
     const int64_t points = point_count(nest_);
-    for (int64_t begin = 0; begin < points; begin += kSegment) {
+    for (int64_t begin = 0; begin < points && good_; begin += kSegment) {
       run_segment(begin, std::min(kSegment, points - begin));
     }
+    return good_;
   }
 
  private:
@@ -64,15 +69,15 @@ class Sorter {
     parallel_ranges(kRanges, threads_, [&](int64_t first, int64_t last) {
       const int64_t from = range_begins_[static_cast<size_t>(first)];
       const int64_t count = range_begins_[static_cast<size_t>(last)] - from;
-      join_({.data = buffers_.data,
-             .to = to_ + from,
-             .updates = buffers_.updates,
-             .from = from_ + from,
-             .update_step = 0,
-             .count = count,
-             .row_bytes = nest_.row_bytes,
-             .prefetch_rows = ahead,
-             .reduce = reduce_row(nest_.element_type, nest_.reduction)});
+      reduce_({.data = buffers_.data,
+               .to = to_ + from,
+               .updates = buffers_.updates,
+               .from = from_ + from,
+               .update_step = 0,
+               .count = count,
+               .row_bytes = nest_.row_bytes,
+               .prefetch_rows = ahead,
+               .reduce = reduce_row(nest_.element_type, nest_.reduction)});
     });
   }
 
@@ -99,7 +104,10 @@ class Sorter {
     for_each_run(
         nest_, begin + first, begin + last, kBlock, [&](const Place& start, int64_t count) {
           const std::byte* indices = buffers_.indices + start.index * nest_.index_type.bytes();
-          routines().resolve(nest_, {indices, inner.index, count, inner.data}, places);
+          if (!routines().resolve(nest_, {indices, inner.index, count, inner.data, check_},
+                                  places)) {
+            good_ = false;
+          }
           for (int64_t i = 0; i < count; ++i) {
             if (places[i] != kSkipRow) {
               places[i] += start.data;
@@ -143,11 +151,13 @@ class Sorter {
   const Nest& nest_;
   const ScatterBuffers& buffers_;
   const Threads threads_;
+  const bool check_;
+  std::atomic<bool> good_{true};
   const ByteRange reach_;
   int shift_ = 0;
   Counts* counts_;  // by chunk
   std::array<int64_t, kRanges + 1> range_begins_;
-  Join join_;
+  ReduceRows reduce_;
   int64_t *places_, *to_, *from_;
 };
 
@@ -165,8 +175,7 @@ bool scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launc
   if (threads.count == 1 || launch.workspace == nullptr) {
     return scatter_in_order(nest, buffers, launch);  // the same bits, and no memory needed
   }
-  Sorter(nest, buffers, threads, launch.workspace).run();
-  return true;
+  return Sorter(nest, buffers, threads, launch).run();
 }
 
 }  // namespace sheaf::cpu

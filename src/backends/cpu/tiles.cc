@@ -247,14 +247,6 @@ Tiling tile_nest(const Nest& nest) {
   return tiling;
 }
 
-int64_t reach_of_indices(const Nest& nest) {
-  int64_t bytes = nest.row_bytes;
-  for (const Coordinate& c : nest.coordinates) {
-    bytes += (c.extent - 1) * std::abs(c.stride);
-  }
-  return bytes;
-}
-
 bool run_tiles(const Nest& nest, const Tiling& tiling, const GatherBuffers& buffers, int64_t begin,
                int64_t end) {
   const auto run = [&](const Nest& tile_nest, Strip* strip) {

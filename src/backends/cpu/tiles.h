@@ -31,10 +31,6 @@ struct Tiling {
 // The whole nest as one row of tiles: inner_tile points of the innermost loop each.
 Tiling tile_nest(const Nest& nest);
 
-// How many bytes of data lie between the first and the last that indices can reach, all loops
-// fixed.
-int64_t reach_of_indices(const Nest& nest);
-
 // Moves tiles [begin, end). False if tiling.check is set and an index was bad.
 bool run_tiles(const Nest& nest, const Tiling& tiling, const GatherBuffers& buffers, int64_t begin,
                int64_t end);

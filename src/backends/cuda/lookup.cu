@@ -9,7 +9,7 @@
 #include <bit>
 
 #include "backends/cuda/lookup.cuh"
-#include "plan/nest.h"
+#include "plan/nest_shape.h"
 
 namespace sheaf::cuda {
 namespace {

@@ -2,7 +2,7 @@
 //
 // cuda.small, cuda.rows and cuda.strided: rows of any size, by words.
 #include "backends/cuda/move_rows.cuh"
-#include "plan/nest.h"
+#include "plan/nest_shape.h"
 
 namespace sheaf::cuda {
 namespace {

@@ -43,9 +43,10 @@ bool run_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& l
 size_t sorted_bytes(const Nest& nest, int threads);
 
 // scatter_steps.cu: Backend::fill, Backend::count and Backend::divide
-void fill(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
-          const Launch& launch);
-void count(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+void fill(const Backend& self, const Nest& nest, const std::byte* element,
+          const ScatterBuffers& buffers, const Launch& launch);
+void count(const Backend& self, const Nest& nest, const ScatterBuffers& buffers,
+           const Launch& launch);
 void divide(const Nest& nest, DType type, const std::byte* counts, std::byte* sums, int64_t self,
             const Launch& launch);
 

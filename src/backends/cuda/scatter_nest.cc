@@ -5,7 +5,7 @@
 #include <bit>
 #include <numeric>
 
-#include "plan/nest.h"
+#include "plan/nest_shape.h"
 
 namespace sheaf::cuda {
 namespace {
