@@ -6,9 +6,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <functional>
+#include <vector>
 
 #include "d3d12.h"
+#include "sheaf/queue.h"
 
 namespace sheaf::d3d12 {
 
@@ -17,10 +20,31 @@ struct Descriptor {  // of a descriptor heap: only its address is ever used
 };
 
 struct BufferMemory {
-  std::byte* data;
+  std::byte* data;  // an address of the device's, if there is one
   UINT64 bytes;
   bool written_by_commands;  // false in an upload heap
+  DeviceMemory* on_device;   // null: host memory
+  const char* device;        // its name ("cuda"); "" for host memory
 };
+
+// A copy between buffers, which are on the host or on a device. Ranges were checked.
+inline void copy_bytes(const BufferMemory& to, UINT64 to_offset, const BufferMemory& from,
+                       UINT64 from_offset, UINT64 bytes) {
+  const auto count = static_cast<size_t>(bytes);
+  const auto to_at = static_cast<size_t>(to_offset), from_at = static_cast<size_t>(from_offset);
+  if (to.on_device == nullptr && from.on_device == nullptr) {
+    std::memmove(to.data + to_at, from.data + from_at, count);
+  } else if (from.on_device == nullptr) {
+    to.on_device->upload(from.data + from_at, count, to_at);
+  } else if (to.on_device == nullptr) {
+    from.on_device->download(to.data + to_at, count, from_at);
+  } else {
+    std::vector<std::byte> staging(count);
+    from.on_device->download(staging.data(), count, from_at);
+    to.on_device->upload(staging.data(), count, to_at);
+  }
+}
+
 inline constexpr GUID kBufferMemory{
     0x5b0f4e0a, 0x3c1e, 0x4d6b, {0x9a, 0x57, 0x53, 0x48, 0x45, 0x41, 0x46, 0x01}};
 

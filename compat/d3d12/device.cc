@@ -2,6 +2,8 @@
 //
 // ID3D12Device and D3D12CreateDevice.
 #include <algorithm>
+#include <cstdlib>
+#include <string>
 
 #include "objects.h"
 
@@ -9,6 +11,22 @@ namespace sheaf::d3d12 {
 namespace {
 
 constexpr D3D_FEATURE_LEVEL kFeatureLevel = D3D_FEATURE_LEVEL_12_1;
+
+// Where default heaps lie: on the host, unless SHEAF_D3D12_DEVICE names a device that is there.
+const char* memory_device() {
+  static const std::string name = [] {
+    const char* asked = std::getenv("SHEAF_D3D12_DEVICE");
+    const std::string wanted = asked == nullptr || std::string(asked) == "host" ? "" : asked;
+    if (wanted.empty() || device_available(wanted)) {
+      return wanted;
+    }
+    com::report("D3D12CreateDevice: no such device\n  SHEAF_D3D12_DEVICE = " + wanted + "\n  " +
+                    device_description(wanted) + "\n  try: unset it; host memory is used now",
+                true);
+    return std::string();
+  }();
+  return name.c_str();
+}
 
 class Device final
     : public com::Named<Device, const IUnknown, DeviceStubs, ID3D12Object, ID3D12Device> {
@@ -87,8 +105,9 @@ class Device final
           false);
       return E_INVALIDARG;
     }
-    return com::guarded(
-        [&] { return com::create_into<Resource>(iid, resource, this, *heap, flags, *desc); });
+    return com::guarded([&] {
+      return com::create_into<Resource>(iid, resource, this, memory_device(), *heap, flags, *desc);
+    });
   }
 
   // All memory is resident.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 
 namespace sheaf::d3d12 {
 namespace {
@@ -48,9 +49,17 @@ HRESULT give_view(const View& view, UINT* size, void* data) {
 
 void Resource::Free::operator()(std::byte* memory) const { std::free(memory); }
 
-Resource::Resource(ID3D12Device* device, const D3D12_HEAP_PROPERTIES& heap, D3D12_HEAP_FLAGS flags,
-                   const D3D12_RESOURCE_DESC& desc)
-    : Child(device), heap_(heap), flags_(flags), desc_(desc), memory_(allocate(desc.Width)) {}
+Resource::Resource(ID3D12Device* device, const char* device_name, const D3D12_HEAP_PROPERTIES& heap,
+                   D3D12_HEAP_FLAGS flags, const D3D12_RESOURCE_DESC& desc)
+    : Child(device), heap_(heap), flags_(flags), desc_(desc), device_name_("") {
+  if (*device_name == 0 || heap.Type != D3D12_HEAP_TYPE_DEFAULT) {
+    memory_.reset(allocate(desc.Width));
+    return;
+  }
+  device_name_ = device_name;
+  on_device_.emplace(device_name, static_cast<size_t>(desc.Width));
+  on_device_->fill(std::byte{0}, static_cast<size_t>(desc.Width));
+}
 
 HRESULT Resource::Map(UINT subresource, const D3D12_RANGE*, void** data) {
   // A heap of type DEFAULT has no address on a GPU's host; programs that map one are wrong there.
@@ -72,7 +81,7 @@ HRESULT Resource::Map(UINT subresource, const D3D12_RANGE*, void** data) {
 void Resource::Unmap(UINT, const D3D12_RANGE*) {}
 
 D3D12_GPU_VIRTUAL_ADDRESS Resource::GetGPUVirtualAddress() {
-  return reinterpret_cast<uintptr_t>(memory_.get());
+  return reinterpret_cast<uintptr_t>(on_device_ ? on_device_->data() : memory_.get());
 }
 
 HRESULT Resource::GetHeapProperties(D3D12_HEAP_PROPERTIES* properties, D3D12_HEAP_FLAGS* flags) {
@@ -87,7 +96,9 @@ HRESULT Resource::GetHeapProperties(D3D12_HEAP_PROPERTIES* properties, D3D12_HEA
 
 HRESULT Resource::GetPrivateData(REFGUID guid, UINT* size, void* data) {
   if (guid == kBufferMemory) {
-    return give_view(BufferMemory{memory_.get(), desc_.Width, heap_.Type != D3D12_HEAP_TYPE_UPLOAD},
+    return give_view(BufferMemory{on_device_ ? on_device_->data() : memory_.get(), desc_.Width,
+                                  heap_.Type != D3D12_HEAP_TYPE_UPLOAD,
+                                  on_device_ ? &*on_device_ : nullptr, device_name_},
                      size, data);
   }
   return Child::GetPrivateData(guid, size, data);
@@ -154,9 +165,8 @@ void CommandList::CopyBufferRegion(ID3D12Resource* target, UINT64 target_offset,
                   "not lie in both buffers, or the target is an upload buffer\n  offsets and "
                   "NumBytes are in bytes\n  try: ranges inside the two buffers");
   }
-  record([target = com::Ref(target), source = com::Ref(source), to = to.data + target_offset,
-          from = from.data + source_offset,
-          bytes] { std::memmove(to, from, static_cast<size_t>(bytes)); });
+  record([target = com::Ref(target), source = com::Ref(source), to, from, target_offset,
+          source_offset, bytes] { copy_bytes(to, target_offset, from, source_offset, bytes); });
 }
 
 void CommandList::CopyResource(ID3D12Resource* target, ID3D12Resource* source) {
@@ -173,7 +183,11 @@ void CommandList::CopyResource(ID3D12Resource* target, ID3D12Resource* source) {
 
 void CommandList::run() const {
   for (const Command& command : commands_) {
-    command();
+    try {
+      command();
+    } catch (const std::exception& error) {  // a device that fails; no exception may leave COM
+      com::report(error.what(), true);
+    }
   }
 }
 

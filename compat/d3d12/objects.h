@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "bridge.h"
@@ -33,9 +34,10 @@ class Child : public com::Named<Derived, const IUnknown, Base, ID3D12Object, ID3
 
 class Resource final : public Child<Resource, ResourceStubs, ID3D12Pageable, ID3D12Resource> {
  public:
-  // Throws std::bad_alloc.
-  Resource(ID3D12Device* device, const D3D12_HEAP_PROPERTIES& heap, D3D12_HEAP_FLAGS flags,
-           const D3D12_RESOURCE_DESC& desc);
+  // `device_name` is where default heaps lie; "" for the host. Throws std::bad_alloc, or
+  // sheaf::Error if the device has no memory.
+  Resource(ID3D12Device* device, const char* device_name, const D3D12_HEAP_PROPERTIES& heap,
+           D3D12_HEAP_FLAGS flags, const D3D12_RESOURCE_DESC& desc);
 
   HRESULT Map(UINT subresource, const D3D12_RANGE* read, void** data) override;
   void Unmap(UINT subresource, const D3D12_RANGE* written) override;
@@ -51,7 +53,9 @@ class Resource final : public Child<Resource, ResourceStubs, ID3D12Pageable, ID3
   D3D12_HEAP_PROPERTIES heap_;
   D3D12_HEAP_FLAGS flags_;
   D3D12_RESOURCE_DESC desc_;
-  std::unique_ptr<std::byte, Free> memory_;
+  std::unique_ptr<std::byte, Free> memory_;  // on the host,
+  std::optional<DeviceMemory> on_device_;    // or here
+  const char* device_name_;
 };
 
 class CommandAllocator final : public Child<CommandAllocator, ID3D12CommandAllocator,

@@ -105,10 +105,15 @@ class Graph final : public Program {
     put_in_order();
     place_temporaries();
     place_owned();
+    // Constants and copies of outputs are host memory's.
+    only_plans_ = extra_outputs_.empty();
+    for (const Node& node : nodes_) {
+      only_plans_ = only_plans_ && !node.is_constant() && node.what.program->only_plans();
+    }
   }
 
   void run(std::span<const void* const> inputs, std::span<void* const> outputs,
-           std::byte* temporary) const override {
+           std::byte* temporary, const Queue& queue) const override {
     const auto address = [&](const Source& source) -> const void* {
       if (source.kind == Source::kGraphInput) {
         return inputs[source.index];
@@ -135,7 +140,7 @@ class Graph final : public Program {
                                           : temporary + storage.offset);
       }
       // A graph's node needs no temporary memory of its own: it is a single operator.
-      node.what.program->run(from, to, nullptr);
+      node.what.program->run(from, to, nullptr, queue);
     }
     for (const ExtraOutput& extra : extra_outputs_) {
       std::memcpy(outputs[extra.graph_output], address(extra.source),

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "support/text.h"
 
 namespace sheaf::dml_com {
@@ -86,7 +86,15 @@ Demand demand_of(const Slot& slot, bool written) {
   return {slot.name, rounded ? slot.required_bytes : slot.total_bytes, slot.alignment, written};
 }
 
-std::byte* checked_range(const Program& program, const Binding& binding, const Demand& demand) {
+// A range of a buffer, on the host or on a device.
+struct Place {
+  d3d12::BufferMemory memory{};
+  UINT64 offset = 0, bytes = 0;
+
+  std::byte* address() const { return memory.data == nullptr ? nullptr : memory.data + offset; }
+};
+
+Place checked_range(const Program& program, const Binding& binding, const Demand& demand) {
   const auto memory =
       d3d12::private_view<d3d12::BufferMemory>(binding.buffer.get(), d3d12::kBufferMemory);
   if (memory.data == nullptr) {
@@ -117,10 +125,10 @@ std::byte* checked_range(const Program& program, const Binding& binding, const D
     refuse(program, "upload buffer", cat(demand.name, " is bound to a buffer of an upload heap"),
            "a buffer of D3D12_HEAP_TYPE_DEFAULT");
   }
-  return memory.data + binding.offset;
+  return {memory, binding.offset, demand.bytes};
 }
 
-std::byte* checked_binding(const Program& program, const BoundList& list, const Demand& demand) {
+Place checked_binding(const Program& program, const BoundList& list, const Demand& demand) {
   if (list.type != DML_BINDING_TYPE_BUFFER) {
     refuse(program, "not bound",
            cat(demand.name, " has a binding of Type ", static_cast<int>(list.type)),
@@ -136,8 +144,8 @@ bool is_none(const BoundList& list) {
 
 // A resource that is needed only where `bytes` is not 0. One that is bound without need is left
 // alone: many programs bind what they have.
-std::byte* resource(const Program& program, const BoundList& list, const Demand& demand) {
-  return demand.bytes == 0 ? nullptr : checked_binding(program, list, demand);
+Place resource(const Program& program, const BoundList& list, const Demand& demand) {
+  return demand.bytes == 0 ? Place{} : checked_binding(program, list, demand);
 }
 
 void check_count(const Program& program, const char* what, size_t count, size_t expected) {
@@ -150,9 +158,8 @@ void check_count(const Program& program, const char* what, size_t count, size_t 
 // The memory of one execution, and what keeps it alive.
 struct Execution {
   std::shared_ptr<const Program> program;
-  std::vector<const void*> inputs;
-  std::vector<void*> outputs;
-  std::byte* temporary = nullptr;
+  std::vector<Place> inputs, outputs;  // an input that leads nowhere has no memory
+  Place temporary;
   std::vector<com::Ref<ID3D12Resource>> buffers;
 
   void keep(const BoundList& list) {
@@ -162,27 +169,87 @@ struct Execution {
   }
 };
 
+// The device that all of its memory is on; null if some is host memory.
+const char* common_device(const Execution& e) {
+  const char* device = nullptr;
+  for (const auto* places : {&e.inputs, &e.outputs}) {
+    for (const Place& place : *places) {
+      if (place.memory.data != nullptr && place.memory.on_device == nullptr) {
+        return nullptr;
+      }
+      device = place.memory.on_device != nullptr ? place.memory.device : device;
+    }
+  }
+  return device;
+}
+
+// Runs on host memory, on copies of what lies on a device.
+void run_on_host(const Execution& e) {
+  std::vector<std::vector<std::byte>> copies;
+  const auto host_address = [&](const Place& place) {
+    if (place.memory.on_device == nullptr) {
+      return place.address();
+    }
+    copies.emplace_back(static_cast<size_t>(place.bytes));
+    place.memory.on_device->download(copies.back().data(), copies.back().size(),
+                                     static_cast<size_t>(place.offset));
+    return copies.back().data();
+  };
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  for (const Place& place : e.inputs) {
+    inputs.push_back(host_address(place));
+  }
+  for (const Place& place : e.outputs) {
+    outputs.push_back(host_address(place));
+  }
+  e.program->run(inputs, outputs, host_address(e.temporary), {});
+  for (size_t i = 0; i < e.outputs.size(); ++i) {
+    const Place& place = e.outputs[i];
+    if (place.memory.on_device != nullptr) {
+      place.memory.on_device->upload(outputs[i], static_cast<size_t>(place.bytes),
+                                     static_cast<size_t>(place.offset));
+    }
+  }
+}
+
+void run(const Execution& e) {
+  const char* device = common_device(e);
+  if (device == nullptr || !e.program->only_plans()) {
+    return run_on_host(e);
+  }
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  for (const Place& place : e.inputs) {
+    inputs.push_back(place.address());
+  }
+  for (const Place& place : e.outputs) {
+    outputs.push_back(place.address());
+  }
+  e.program->run(inputs, outputs, e.temporary.address(), {.device = device});
+}
+
 bool meet(const void* a, UINT64 bytes_a, const void* b, UINT64 bytes_b) {
   return ranges_meet(a, {0, static_cast<int64_t>(bytes_a)}, b, {0, static_cast<int64_t>(bytes_b)});
 }
 
 // Nodes run one after the other, so an output that lies in an input, in another output or in the
 // temporary resource would be seen by later ones. A single operator checks its own memory.
-void check_apart(const Execution& e, const std::byte* persistent) {
+void check_apart(const Execution& e, const Place& persistent) {
   const Program& program = *e.program;
   const auto& slots = program.outputs();
   for (size_t o = 0; o < e.outputs.size(); ++o) {
     const auto clashes = [&](const void* other, UINT64 bytes) {
       return other != nullptr && bytes > 0 &&
-             meet(e.outputs[o], slots[o].required_bytes, other, bytes);
+             meet(e.outputs[o].address(), slots[o].required_bytes, other, bytes);
     };
-    bool apart = !clashes(e.temporary, program.temporary_bytes()) &&
-                 !clashes(persistent, program.persistent_bytes());
+    bool apart = !clashes(e.temporary.address(), program.temporary_bytes()) &&
+                 !clashes(persistent.address(), program.persistent_bytes());
     for (size_t i = 0; i < o; ++i) {
-      apart = apart && !clashes(e.outputs[i], slots[i].required_bytes);
+      apart = apart && !clashes(e.outputs[i].address(), slots[i].required_bytes);
     }
     for (size_t i = 0; program.temporary_bytes() > 0 && i < e.inputs.size(); ++i) {
-      apart = apart && !clashes(e.inputs[i], program.inputs()[i].required_bytes);
+      apart = apart && !clashes(e.inputs[i].address(), program.inputs()[i].required_bytes);
     }
     if (!apart) {
       refuse(program, "memory overlaps",
@@ -191,8 +258,8 @@ void check_apart(const Execution& e, const std::byte* persistent) {
     }
   }
   for (size_t i = 0; i < e.inputs.size(); ++i) {
-    if (e.temporary != nullptr && e.inputs[i] != nullptr &&
-        meet(e.inputs[i], program.inputs()[i].required_bytes, e.temporary,
+    if (e.temporary.address() != nullptr && e.inputs[i].address() != nullptr &&
+        meet(e.inputs[i].address(), program.inputs()[i].required_bytes, e.temporary.address(),
              program.temporary_bytes())) {
       refuse(program, "memory overlaps",
              cat(program.inputs()[i].name, " shares memory with the temporary resource"),
@@ -208,9 +275,9 @@ d3d12::Command execution_command(const std::shared_ptr<const Program>& shared,
   e.program = shared;
   check_count(program, "inputs", table.inputs().size(), program.inputs().size());
   check_count(program, "outputs", table.outputs().size(), program.outputs().size());
-  const std::byte* persistent = resource(program, table.persistent(),
-                                         {"the persistent resource", program.persistent_bytes(),
-                                          DML_PERSISTENT_BUFFER_ALIGNMENT, false});
+  const Place persistent = resource(program, table.persistent(),
+                                    {"the persistent resource", program.persistent_bytes(),
+                                     DML_PERSISTENT_BUFFER_ALIGNMENT, false});
   e.temporary = resource(
       program, table.temporary(),
       {"the temporary resource", program.temporary_bytes(), DML_TEMPORARY_BUFFER_ALIGNMENT, true});
@@ -223,9 +290,13 @@ d3d12::Command execution_command(const std::shared_ptr<const Program>& shared,
              cat(slot.name, " is OWNED_BY_DML; it is bound at initialisation only"),
              "DML_BINDING_TYPE_NONE (0)");
     }
-    e.inputs.push_back(slot.owned  ? persistent + slot.persistent_offset
-                       : slot.used ? checked_binding(program, list, demand_of(slot, false))
-                                   : nullptr);
+    if (slot.owned) {
+      e.inputs.push_back(
+          {persistent.memory, persistent.offset + slot.persistent_offset, slot.required_bytes});
+    } else {
+      e.inputs.push_back(slot.used ? checked_binding(program, list, demand_of(slot, false))
+                                   : Place{});
+    }
   }
   for (size_t i = 0; i < program.outputs().size(); ++i) {
     e.outputs.push_back(
@@ -235,15 +306,11 @@ d3d12::Command execution_command(const std::shared_ptr<const Program>& shared,
   e.keep(table.temporary());
   e.keep(table.persistent());
   check_apart(e, persistent);
-  return [e = std::move(e), device = std::move(device)] {
-    device->guarded_void([&] { e.program->run(e.inputs, e.outputs, e.temporary); });
-  };
+  return [e = std::move(e), device = std::move(device)] { device->guarded_void([&] { run(e); }); };
 }
 
 struct Copy {
-  std::byte* to;
-  const std::byte* from;
-  size_t bytes;
+  Place to, from;
 };
 
 // The owned inputs of one operator go into its persistent resource, which is bound as an output.
@@ -252,22 +319,24 @@ void add_initialization(const Program& program, const BoundList& inputs, const B
   if (program.persistent_bytes() == 0) {
     return;
   }
-  std::byte* persistent = checked_binding(program, output,
-                                          {"the persistent resource", program.persistent_bytes(),
-                                           DML_PERSISTENT_BUFFER_ALIGNMENT, true});
+  const Place persistent = checked_binding(program, output,
+                                           {"the persistent resource", program.persistent_bytes(),
+                                            DML_PERSISTENT_BUFFER_ALIGNMENT, true});
   check_count(program, "inputs", inputs.ranges.size(), program.inputs().size());
   for (size_t i = 0; i < program.inputs().size(); ++i) {
     const Slot& slot = program.inputs()[i];
     if (!slot.owned) {
       continue;
     }
-    const std::byte* from = checked_range(program, inputs.ranges[i], demand_of(slot, false));
-    if (meet(from, slot.required_bytes, persistent, program.persistent_bytes())) {
+    const Place from = checked_range(program, inputs.ranges[i], demand_of(slot, false));
+    if (meet(from.address(), slot.required_bytes, persistent.address(),
+             program.persistent_bytes())) {
       refuse(program, "memory overlaps",
              cat("the persistent resource and ", slot.name, " share memory"), "memory of its own");
     }
     copies.push_back(
-        {persistent + slot.persistent_offset, from, static_cast<size_t>(slot.required_bytes)});
+        {{persistent.memory, persistent.offset + slot.persistent_offset, slot.required_bytes},
+         from});
   }
 }
 
@@ -288,8 +357,8 @@ d3d12::Command initialization_command(const OperatorInitializer& initializer,
     }
   }
   return [copies = std::move(copies), buffers = std::move(buffers)] {
-    for (const Copy& copy : copies) {
-      std::memcpy(copy.to, copy.from, copy.bytes);
+    for (const auto& [to, from] : copies) {
+      d3d12::copy_bytes(to.memory, to.offset, from.memory, from.offset, to.bytes);
     }
   };
 }

@@ -44,11 +44,12 @@ class SingleOperator final : public Program {
       : Program(name), work_(std::move(work)) {
     inputs_ = std::move(inputs);
     outputs_ = std::move(outputs);
+    only_plans_ = work_.only_plans;
     place_owned();
   }
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs,
-           std::byte*) const override {
-    work_(inputs, outputs);
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs, std::byte*,
+           const Queue& queue) const override {
+    work_(inputs, outputs, queue);
   }
 
  private:
@@ -61,14 +62,18 @@ std::shared_ptr<const Program> index_operator(const DML_OPERATOR_DESC* desc,
       dml::detail::read_operator(reinterpret_cast<const dml::DML_OPERATOR_DESC*>(desc), options);
   const dml::detail::Tensors tensors = dml::detail::read_tensors(op);
   const bool scatter = is_scatter(op.info->op);
-  const Plan plan = make_plan(scatter ? dml::detail::scatter_request(op, tensors)
-                                      : dml::detail::gather_request(op, tensors));
+  const Plan plan = dml::detail::operator_plan(op, tensors);
   std::vector<Slot> inputs{slot_of(tensors.input, tensors.input.name),
                            slot_of(tensors.indices, tensors.indices.name)};
-  moves::Work work = [plan](auto in, auto out) { plan.run(in[0], in[1], out[0]); };
+  moves::Work work{[plan](auto in, auto out, const Queue& queue) {
+                     moves::run_plan(plan, in[0], in[1], out[0], queue);
+                   },
+                   true};
   if (scatter) {
     inputs.push_back(slot_of(tensors.updates, tensors.updates.name));
-    work = [plan](auto in, auto out) { plan.run(in[0], in[1], in[2], out[0]); };
+    work.run = [plan](auto in, auto out, const Queue& queue) {
+      moves::run_plan(plan, in[0], in[1], in[2], out[0], queue);
+    };
   }
   return std::make_shared<const SingleOperator>(
       op.info->name, std::move(inputs),
@@ -223,12 +228,13 @@ Made identity(const DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC& desc) {
                                        static_cast<double>(desc.ScaleBias->Scale),
                                        static_cast<double>(desc.ScaleBias->Bias)));
   }
-  return reader.program(
-      [work = moves::copy(reader.name(), from, to), same = from == to](auto in, auto out) {
-        if (!same || in[0] != out[0]) {  // in place: nothing to do
-          work(in, out);
-        }
-      });
+  moves::Work work = moves::copy(reader.name(), from, to);
+  work.run = [copy = work.run, same = from == to](auto in, auto out, const Queue& queue) {
+    if (!same || in[0] != out[0]) {  // in place: nothing to do
+      copy(in, out, queue);
+    }
+  };
+  return reader.program(std::move(work));
 }
 
 Made cast(const DML_CAST_OPERATOR_DESC& desc) {

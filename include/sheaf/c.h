@@ -250,7 +250,7 @@ sheaf_status sheaf_plan_xla_scatter(const DLTensor* data, const DLTensor* indice
                                     const DLTensor* updates, const DLTensor* output,
                                     const sheaf_xla_scatter_options* options, sheaf_plan** plan);
 
-// The gradient as a plan of its own. Of a gather, that of data: a scatter-add onto zeros. Of a
+// The gradient as another plan. Of a gather, that of data: a scatter-add onto zeros. Of a
 // scatter with SHEAF_REDUCE_NONE or _ADD, that of the updates: a gather. *gradient as *plan above.
 sheaf_status sheaf_plan_vjp(const sheaf_plan* plan, sheaf_plan** gradient);
 

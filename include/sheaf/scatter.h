@@ -4,9 +4,9 @@
 // one-shot call into an output the caller owns, and as a call that returns a new Array.
 // docs/semantics.md has them on one page.
 //
-// The output is `data` with the updates reduced into it, in row-major order of the updates. Pass the
-// same tensor as data and output to scatter in place. While a call runs, no one else may use any of
-// the output: elements without an update keep their value, but may be written.
+// The output is `data` with the updates reduced into it, in row-major order of the updates. Pass
+// the same tensor as data and output to scatter in place. While a call runs, no one else may use
+// any of the output: elements without an update keep their value, but may be written.
 #pragma once
 
 #include "sheaf/index_rule.h"

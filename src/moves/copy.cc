@@ -22,8 +22,10 @@ struct Piece {
   int64_t from_bytes, to_bytes;  // where they start
 };
 
-// Each call of Plan::run gets an address of indices, although there are none.
-constexpr int64_t kNoIndices[1] = {};
+// Runs a copy. It has no indices; the address of the data stands for theirs.
+void run_copy(const Plan& plan, const void* from, void* to, const Queue& queue) {
+  run_plan(plan, from, from, to, queue);
+}
 
 Plan copy_plan(const char* who, const TensorSpec& from, const TensorSpec& to) {
   Request r;
@@ -38,13 +40,38 @@ Plan copy_plan(const char* who, const TensorSpec& from, const TensorSpec& to) {
 }
 
 Work run_pieces(std::vector<Piece> pieces) {
-  return [pieces = std::move(pieces)](auto inputs, auto outputs) {
+  const auto run = [pieces = std::move(pieces)](auto inputs, auto outputs, const Queue& queue) {
     for (const Piece& piece : pieces) {
       const auto* from = static_cast<const std::byte*>(inputs[piece.input]) + piece.from_bytes;
       auto* to = static_cast<std::byte*>(outputs[piece.output]) + piece.to_bytes;
-      piece.plan.run(from, kNoIndices, to);
+      run_copy(piece.plan, from, to, queue);
     }
   };
+  return {run, true};
+}
+
+// The first, then the second into the same output.
+Work in_order(Work first, Work second) {
+  const bool only_plans = first.only_plans && second.only_plans;
+  return {[first = std::move(first), second = std::move(second)](auto inputs, auto outputs,
+                                                                 const Queue& queue) {
+            first(inputs, outputs, queue);
+            second(inputs, outputs, queue);
+          },
+          only_plans};
+}
+
+// Calls start() with a queue that has the workspace of this plan, and waits.
+template <class Start>
+void on_queue(const Plan& plan, const Queue& queue, Start start) {
+  if (queue.device.empty()) {
+    return start(queue);
+  }
+  const DeviceMemory workspace(queue.device, workspace_bytes(plan, queue));
+  Queue own = queue;
+  own.workspace = workspace;
+  start(own);
+  finish(plan, own);
 }
 
 int64_t byte_offset(const TensorSpec& spec, const Dims& at) {
@@ -103,6 +130,16 @@ TensorSpec sliced(const TensorSpec& whole, const TensorSpec& part, const Dims& s
 
 }  // namespace
 
+void run_plan(const Plan& plan, const void* data, const void* indices, void* output,
+              const Queue& queue) {
+  on_queue(plan, queue, [&](const Queue& own) { run(plan, data, indices, output, own); });
+}
+
+void run_plan(const Plan& plan, const void* data, const void* indices, const void* updates,
+              void* output, const Queue& queue) {
+  on_queue(plan, queue, [&](const Queue& own) { run(plan, data, indices, updates, output, own); });
+}
+
 void refuse(const Problem& p) {
   throw Error(
       Refusal{.who = p.who, .what = p.what, .detail = p.detail, .given = p.given, .next = p.next});
@@ -134,9 +171,11 @@ Work fill(const char* who, const TensorSpec& to, const Scalar& value) {
     refuse({who, "value does not fit", *reason, cat("to ", to.str()), "a value of that type"});
   }
   const TensorSpec one(to.dtype, to.sizes, Dims(to.rank(), 0));
-  return [plan = copy_plan(who, one, to), element = std::move(element)](auto, auto outputs) {
-    plan.run(element.data(), kNoIndices, outputs[0]);
-  };
+  // The element is host memory, so this is not for devices.
+  return {[plan = copy_plan(who, one, to), element = std::move(element)](auto, auto outputs,
+                                                                         const Queue& queue) {
+    run_copy(plan, element.data(), outputs[0], queue);
+  }};
 }
 
 Work tile(const char* who, const TensorSpec& from, const TensorSpec& to, const Dims& repeats) {
@@ -182,10 +221,7 @@ Work unslice(const char* who, const TensorSpec& from, const TensorSpec& to, cons
   Work background = fill(who, to, value);
   Work part = run_pieces(
       {{copy_plan(who, from, sliced(to, from, steps)), 0, 0, 0, byte_offset(to, start)}});
-  return [background = std::move(background), part = std::move(part)](auto inputs, auto outputs) {
-    background({}, outputs);
-    part(inputs, outputs);
-  };
+  return in_order(std::move(background), std::move(part));
 }
 
 namespace {
@@ -355,11 +391,7 @@ Work pad(const char* who, const TensorSpec& from, const TensorSpec& to, PadMode 
   if (mode != PadMode::kConstant) {
     return copies;
   }
-  return
-      [background = fill(who, to, value), copies = std::move(copies)](auto inputs, auto outputs) {
-        background({}, outputs);
-        copies(inputs, outputs);
-      };
+  return in_order(fill(who, to, value), std::move(copies));
 }
 
 }  // namespace sheaf::moves

@@ -9,7 +9,7 @@
 
 #include "moves/convert.h"
 #include "moves/moves.h"
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "plan/request.h"
 #include "plan/scalar.h"
 #include "support/text.h"
@@ -102,7 +102,7 @@ Work convert(const char* who, const TensorSpec& from, const TensorSpec& to, Chan
     refuse({who, "tensor too large", "its strides reach further than 2^63 - 1 bytes", from.str(),
             "check the strides; they are in elements"});
   }
-  return [=](auto inputs, auto outputs) {
+  return {[=](auto inputs, auto outputs, const Queue&) {
     // In place is safe where both walk through the same addresses.
     const bool in_place = inputs[0] == outputs[0] && from == to;
     if (!in_place) {
@@ -119,7 +119,7 @@ Work convert(const char* who, const TensorSpec& from, const TensorSpec& to, Chan
         store(to.dtype, wide, numbers, written + to_at + i * last_step(to), last_step(to), block);
       }
     });
-  };
+  }};
 }
 
 double as_double(Wide wide, const WideNumber& number) {
@@ -159,7 +159,7 @@ Work sequence(const char* who, const TensorSpec& to, const Scalar& start, const 
   WideNumber first, step;
   load(to.dtype, elements[0], 0, 1, &first);
   load(to.dtype, elements[1], 0, 1, &step);
-  return [=](auto, auto outputs) {
+  return {[=](auto, auto outputs, const Queue&) {
     auto* written = static_cast<std::byte*>(outputs[0]);
     const Wide wide = wide_of(to.dtype);
     uint64_t done = 0;
@@ -174,7 +174,7 @@ Work sequence(const char* who, const TensorSpec& to, const Scalar& start, const 
         store(to.dtype, wide, &number, written + at + i * last_step(to), 0, 1);
       }
     });
-  };
+  }};
 }
 
 namespace {
@@ -226,7 +226,8 @@ Work reverse_subsequences(const char* who, const TensorSpec& from, const TensorS
   r.rule = {.out_of_range = OutOfRange::kTrust};
   const int64_t size = from.sizes[along];
   const int64_t count = element_count(kept);
-  return [plan = make_plan(r), stored, lengths, along, size, count](auto inputs, auto outputs) {
+  return {[plan = make_plan(r), stored, lengths, along, size, count](auto inputs, auto outputs,
+                                                                     const Queue&) {
     std::vector<int64_t> places(static_cast<size_t>(count));
     TensorSpec read(lengths.dtype, stored.sizes, lengths.strides);
     read.strides[along] = 0;
@@ -246,7 +247,7 @@ Work reverse_subsequences(const char* who, const TensorSpec& from, const TensorS
       }
     });
     plan.run(inputs[0], places.data(), outputs[0]);
-  };
+  }};
 }
 
 Work one_hot(const char* who, const TensorSpec& indices, const TensorSpec& off_on,
@@ -277,13 +278,14 @@ Work one_hot(const char* who, const TensorSpec& indices, const TensorSpec& off_o
   r.output_given = true;
   r.axis = axis;
   r.rule = {.negative = Negative::kFromEnd, .out_of_range = OutOfRange::kSkip};
-  return [off = std::move(off), on = make_plan(r), on_bytes = on_stride * to.dtype.bytes()](
-             auto inputs, auto outputs) {
-    const auto* values = static_cast<const std::byte*>(inputs[1]);
-    const void* source[] = {values};
-    off(source, outputs);
-    on.run(outputs[0], inputs[0], values + on_bytes, outputs[0]);
-  };
+  return {[off = std::move(off), on = make_plan(r), on_bytes = on_stride * to.dtype.bytes()](
+              auto inputs, auto outputs, const Queue& queue) {
+            const auto* values = static_cast<const std::byte*>(inputs[1]);
+            const void* source[] = {values};
+            off(source, outputs, queue);
+            run_plan(on, outputs[0], inputs[0], values + on_bytes, outputs[0], queue);
+          },
+          true};
 }
 
 Work nonzero(const char* who, const TensorSpec& from, const TensorSpec& count,
@@ -308,7 +310,7 @@ Work nonzero(const char* who, const TensorSpec& from, const TensorSpec& count,
             cat("from ", from.str(), "   count ", count.str()),
             "one row for each element and one column for each dimension"});
   }
-  return [=](auto inputs, auto outputs) {
+  return {[=](auto inputs, auto outputs, const Queue&) {
     check_apart(who, inputs[0], from, outputs[1], coordinates);
     const auto* read = static_cast<const std::byte*>(inputs[0]);
     auto* written = static_cast<std::byte*>(outputs[1]);
@@ -338,7 +340,7 @@ Work nonzero(const char* who, const TensorSpec& from, const TensorSpec& count,
       ++row_number;
     });
     store(count.dtype, Wide::kSigned, &found, static_cast<std::byte*>(outputs[0]), 0, 1);
-  };
+  }};
 }
 
 }  // namespace sheaf::moves

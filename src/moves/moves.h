@@ -14,13 +14,30 @@
 
 #include "sheaf/move.h"
 #include "sheaf/plan.h"
+#include "sheaf/queue.h"
 #include "sheaf/tensor.h"
 
 namespace sheaf::moves {
 
-// Works on memory laid out as the specs said. The same Work may run in many threads at once.
-using Work =
-    std::function<void(std::span<const void* const> inputs, std::span<void* const> outputs)>;
+// Works on memory of the queue, laid out as the specs said, and returns when done. The same Work
+// may run in many threads at once.
+struct Work {
+  using Run = std::function<void(std::span<const void* const> inputs,
+                                 std::span<void* const> outputs, const Queue& queue)>;
+  Run run;
+  bool only_plans = false;  // true: any queue will do; otherwise the host's
+
+  void operator()(std::span<const void* const> inputs, std::span<void* const> outputs,
+                  const Queue& queue = {}) const {
+    run(inputs, outputs, queue);
+  }
+};
+
+// Runs a plan on the queue and waits for it.
+void run_plan(const Plan& plan, const void* data, const void* indices, void* output,
+              const Queue& queue);
+void run_plan(const Plan& plan, const void* data, const void* indices, const void* updates,
+              void* output, const Queue& queue);
 
 // Throws kInvalidArgument in the four lines of an error.
 struct Problem {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a scatter needs besides the shapes of the gather that it undoes.
+// What only scatters have: a reduction, and updates.
 #include "plan/infer.h"
 #include "plan/refuse.h"
 #include "plan/vocabulary.h"

@@ -194,8 +194,8 @@ using ReduceRow = void (*)(std::byte* cells, const std::byte* updates, int64_t b
 // kMean adds up. Null where the type does not know the reduction; kNone copies.
 ReduceRow reduce_row(DType type, Reduction reduction);
 
-// What a reduction without the old value starts from: joining an update to it gives the update (its
-// negative, for kSub; for complex products, save for infinite parts and signs of zero).
+// What a reduction without the old value starts from: reducing an update into it gives the update
+// (its negative for kSub; complex products may differ in infinite parts and signs of zero).
 void neutral_element(DType type, Reduction reduction, std::byte* element);
 
 // Sums, `step` bytes apart, into means. Integers are rounded down.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a scatter does besides its nest, decided when the plan is made. In order:
+// The steps of a scatter, decided when the plan is made. In order:
 //   base      data, or zeros, are copied to the output (not if they are the same tensor)
 //   start     without include_self, every element that an update goes to becomes `neutral`
 //   the nest  updates are reduced (kMean adds up)

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <optional>
 
 #include "execution/host_steps.h"
 #include "plan/reduce.h"
@@ -16,7 +17,7 @@ std::atomic<int> runs = 0;
 
 // [example skeleton-walk]
 // Calls visit(data, grid) for every point of the nest in order: the offsets of its two rows, in
-// bytes. `data` is kOutside where the index rule fills or skips.
+// bytes. There is no data where the index rule fills or skips.
 template <class Index, class Visit>
 struct Walk {
   const Nest& nest;
@@ -38,7 +39,7 @@ struct Walk {
     }
   }
 
-  int64_t row(int64_t data, int64_t index) const {
+  std::optional<int64_t> row(int64_t data, int64_t index) const {
     for (int c = 0; c < nest.coordinates.size(); ++c) {
       const auto [extent, stride, offset] = nest.coordinates[c];
       const auto value = load_index<Index>(indices, index + offset);
@@ -46,7 +47,7 @@ struct Walk {
                                 ? in_range_or_outside(value, window[c], extent, nest.negative)
                                 : resolve(value, extent, nest.negative, nest.out_of_range);
       if (entry == kOutside) {
-        return kOutside;
+        return std::nullopt;
       }
       data += entry * stride;
     }
@@ -67,9 +68,9 @@ const char* takes_everything(const KernelQuery& /*query*/) { return nullptr; }
 
 bool gather_rows(const Nest& nest, const GatherBuffers& buffers, const Launch& /*launch*/) {
   ++runs;
-  walk(nest, buffers.indices, [&](int64_t data, int64_t grid) {
+  walk(nest, buffers.indices, [&](std::optional<int64_t> data, int64_t grid) {
     for (int64_t at = 0; at < nest.row_bytes; at += nest.element_bytes) {
-      const std::byte* from = data == kOutside ? nest.fill_value : buffers.data + data + at;
+      const std::byte* from = data ? buffers.data + *data + at : nest.fill_value;
       std::memcpy(buffers.output + grid + at, from, static_cast<size_t>(nest.element_bytes));
     }
   });
@@ -79,9 +80,9 @@ bool gather_rows(const Nest& nest, const GatherBuffers& buffers, const Launch& /
 bool scatter_rows(const Nest& nest, const ScatterBuffers& buffers, const Launch& /*launch*/) {
   ++runs;
   const ReduceRow reduce = reduce_row(nest.element_type, nest.reduction);
-  walk(nest, buffers.indices, [&](int64_t data, int64_t grid) {
-    if (data != kOutside) {
-      reduce(buffers.data + data, buffers.updates + grid, nest.row_bytes);
+  walk(nest, buffers.indices, [&](std::optional<int64_t> data, int64_t grid) {
+    if (data) {
+      reduce(buffers.data + *data, buffers.updates + grid, nest.row_bytes);
     }
   });
   return true;
@@ -100,16 +101,16 @@ bool check(const Plan& plan, const std::byte* indices, const Launch& /*launch*/)
     tuples.loops.push_back({loop.extent, 0, loop.stride, 0, 0});
   }
   bool good = true;
-  walk(tuples, indices, [&](int64_t data, int64_t) { good = good && data != kOutside; });
+  walk(tuples, indices, [&](std::optional<int64_t> data, int64_t) { good = good && data; });
   return good;
 }
 
 // The base of a scatter: a nest without coordinates.
 void copy(const Nest& nest, const std::byte* data, std::byte* output, const Launch& /*launch*/) {
-  walk(nest, nullptr, [&](int64_t from, int64_t to) {
+  walk(nest, nullptr, [&](std::optional<int64_t> from, int64_t to) {
     const auto bytes = static_cast<size_t>(nest.row_bytes);
     data == nullptr ? std::memset(output + to, 0, bytes)
-                    : std::memcpy(output + to, data + from, bytes);
+                    : std::memcpy(output + to, data + *from, bytes);
   });
 }
 // [/example]

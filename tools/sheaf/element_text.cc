@@ -19,7 +19,7 @@ T load(const std::byte* element) {
   return value;
 }
 
-// NaNs differ in sign and payload, which nobody wants to read.
+// NaNs are shown without sign and payload.
 template <class T>
 std::string float_text(T value) {
   return std::isnan(value) ? "nan" : shortest_text(value);
