@@ -28,6 +28,8 @@ constexpr ScatterKernel kScatter[] = {
     {"cuda.sorted", sorted_refusal, run_sorted, Checks::kNever, sorted_bytes},
 };
 
+constexpr int kDlpackCuda = 2;  // kDLCUDA
+
 // The parts of a complex number are computed with one by one.
 int64_t alignment(DType type) {
   return type == c64 || type == c128 ? type.bytes() / 2 : type.bytes();
@@ -44,7 +46,9 @@ constexpr DeviceSteps kSteps{.allocate = allocate,
                              .complete_verdict = complete_verdict,
                              .wait = wait,
                              .check_launches = check_launches,
-                             .alignment = alignment};
+                             .alignment = alignment,
+                             .dlpack_type = kDlpackCuda,
+                             .current = current_number};
 
 constexpr Backend kBackend{.name = "cuda",
                            .gather = kGather,

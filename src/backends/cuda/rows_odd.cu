@@ -4,7 +4,7 @@
 // output is written by aligned words of 16 bytes, each put together from aligned words of one row,
 // or of the end of one and the beginning of the next.
 #include "backends/cuda/move_rows.cuh"
-#include "plan/nest.h"
+#include "plan/nest_shape.h"
 
 namespace sheaf::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <bit>
 
 #include "backends/cuda/reduce_shared.cuh"
-#include "plan/nest.h"
+#include "plan/nest_shape.h"
 
 namespace sheaf::cuda {
 namespace {
