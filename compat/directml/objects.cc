@@ -3,7 +3,9 @@
 // Binding tables, initializers and the command recorder.
 #include "objects.h"
 
-#include "plan/memory.h"
+#include <cstring>
+
+#include "plan/byte_ranges.h"
 #include "support/text.h"
 
 namespace sheaf::dml_com {

@@ -62,8 +62,7 @@ std::shared_ptr<const Program> index_operator(const DML_OPERATOR_DESC* desc,
       dml::detail::read_operator(reinterpret_cast<const dml::DML_OPERATOR_DESC*>(desc), options);
   const dml::detail::Tensors tensors = dml::detail::read_tensors(op);
   const bool scatter = is_scatter(op.info->op);
-  const Plan plan = make_plan(scatter ? dml::detail::scatter_request(op, tensors)
-                                      : dml::detail::gather_request(op, tensors));
+  const Plan plan = dml::detail::operator_plan(op, tensors);
   std::vector<Slot> inputs{slot_of(tensors.input, tensors.input.name),
                            slot_of(tensors.indices, tensors.indices.name)};
   moves::Work work{[plan](auto in, auto out, const Queue& queue) {

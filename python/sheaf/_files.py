@@ -142,7 +142,7 @@ class Table:
 
 
 def _settings(values: dict[str, Any]) -> Any:
-    settings = _sheaf._FileSettings()
+    settings = _sheaf.FileSettings()
     for name, value in values.items():
         if name not in ("memory", "depth", "direct", "reader", "cache"):
             raise TypeError(f"unexpected keyword '{name}'")
@@ -156,7 +156,7 @@ class File(Mapping[str, Table]):
 
     def __init__(self, path: Path) -> None:
         self.path = os.fspath(path)
-        self._file = _sheaf._File(self.path)
+        self._file = _sheaf.FileHandle(self.path)
         self.format: str = self._file.format()
         self.metadata: dict[str, str] = dict(self._file.metadata())
         self._names = [info[0] for info in self._file.tensors()]
@@ -189,10 +189,10 @@ def open_raw(path: Path, dtype: Any, shape: Any, offset: int = 0) -> Table:
     """A table in a file without a header, `offset` bytes after its start. `dtype` is a NumPy type,
     or Sheaf's name of one ("bf16")."""
     name = dtype if isinstance(dtype, str) else str(numpy.dtype(dtype))
-    return Table(_sheaf._open_raw(os.fspath(path), name, [int(size) for size in shape], offset))
+    return Table(_sheaf.raw_table(os.fspath(path), name, [int(size) for size in shape], offset))
 
 
 for _class in (File, Table):
     _class.__module__ = "sheaf"
-_sheaf._set_table_type(Table)  # sheaf.gather and the others know it from here on
+_sheaf.set_table_type(Table)  # sheaf.gather and the others know it from here on
 __all__ = ["File", "RowCache", "Table", "open", "open_raw"]

@@ -185,14 +185,14 @@ void bind_files(nb::module_& module) {
       .def_prop_ro("hits", &RowCache::hits)
       .def_prop_ro("misses", &RowCache::misses)
       .def_prop_ro("nbytes", &RowCache::bytes);
-  nb::class_<Settings>(module, "_FileSettings")
+  nb::class_<Settings>(module, "FileSettings", "How a table is read.")
       .def(nb::init<>())
       .def_rw("memory", &Settings::memory)
       .def_rw("depth", &Settings::depth)
       .def_rw("direct", &Settings::direct)
       .def_rw("reader", &Settings::reader)
       .def_rw("cache", &Settings::cache, nb::rv_policy::reference);
-  nb::class_<Table>(module, "_Table")
+  nb::class_<Table>(module, "TableHandle", "What sheaf.Table stands on.")
       .def("info", [](const Table& table) { return info_tuple(table.info()); })
       .def("load",
            [](const Table& table) {
@@ -203,7 +203,7 @@ void bind_files(nb::module_& module) {
            })
       .def("gather", gather_table)
       .def("scatter", scatter_table);
-  nb::class_<File>(module, "_File")
+  nb::class_<File>(module, "FileHandle", "What sheaf.File stands on.")
       .def(nb::init<const std::string&>())
       .def("format", [](const File& file) { return std::string(to_string(file.format())); })
       .def("metadata", &File::metadata)
@@ -216,8 +216,8 @@ void bind_files(nb::module_& module) {
              return list;
            })
       .def("table", &File::table);
-  module.def("_open_raw", raw_table);
-  module.def("_set_table_type",
+  module.def("raw_table", raw_table);
+  module.def("set_table_type",
              [](nb::handle type) { table_type = nb::borrow(type).release().ptr(); });
 }
 

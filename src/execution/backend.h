@@ -62,7 +62,7 @@ struct KernelQuery {
 // How a kernel can take part in checking indices under kFail.
 enum class Checks {
   kNever,        // the driver checks all indices before the kernel runs
-  kWhileMoving,  // it can report bad indices that it meets, for outputs that nobody sees then
+  kWhileMoving,  // it can report bad indices that it meets, for fresh outputs
   kFirst,        // it checks all indices itself before it writes anything
 };
 

@@ -29,29 +29,44 @@ class FileSpace final : public ByteSpace {
       posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM);
     }
     const ReadTarget target{file, descriptor, options.depth};
-    if (options.reader != "pread") {
-      reader_ = make_uring_reader(target);
+    pread_ = make_pread_reader(target);
+    last_ = pread_.get();
+    // A ring costs more to make than a few reads take: it is made when many are asked for.
+    may_use_ring_ = options.reader != "pread";
+    if (options.reader == "io_uring") {
+      ring_ = make_uring_reader(target);
     }
-    if (!reader_ && options.reader == "io_uring") {
+    if (options.reader == "io_uring" && !ring_) {
       refuse_file(file.path(), "no io_uring",
                   "the kernel refuses it, or Sheaf was built without liburing",
                   "reader = \"pread\"");
     }
-    if (!reader_) {
-      reader_ = make_pread_reader(target);
-    }
+    descriptor_ = descriptor;
+    depth_ = options.depth;
   }
 
   int64_t table_offset() const override { return source_.offset; }
   int64_t size() const override { return source_.file->size(); }
-  std::string_view reader_name() const override { return reader_->name(); }
-  void read(std::span<const ReadRequest> requests) override { reader_->read(requests); }
+  std::string_view reader_name() const override { return last_->name(); }
+  void read(std::span<const ReadRequest> requests) override {
+    if (!ring_ && may_use_ring_ && requests.size() > kFewRequests) {
+      ring_ = make_uring_reader({*source_.file, descriptor_, depth_});
+      may_use_ring_ = ring_ != nullptr;
+    }
+    last_ = ring_ ? ring_.get() : pread_.get();
+    last_->read(requests);
+  }
   void check_unchanged() const override { source_.file->check_unchanged(); }
 
  private:
+  static constexpr size_t kFewRequests = 8;
+
   const TableSource& source_;
   Descriptor direct_;
-  std::unique_ptr<Reader> reader_;
+  int descriptor_ = -1, depth_ = 1;
+  bool may_use_ring_ = false;
+  std::unique_ptr<Reader> pread_, ring_;
+  Reader* last_ = nullptr;  // of the two, the one that read last
 };
 
 class InflatedSpace final : public ByteSpace {

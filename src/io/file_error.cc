@@ -35,15 +35,24 @@ std::string advice(int system_error) {
 
 void refuse_file(const std::string& path, const std::string& what, const std::string& detail,
                  const std::string& next) {
-  throw FileError(cat("file: ", what, "\n  ", detail, "\n  file ", quoted(path), "\n  try: ", next),
+  throw FileError(Refusal{.code = ErrorCode::kFile,
+                          .who = "file",
+                          .what = what,
+                          .detail = detail,
+                          .given = cat("file ", quoted(path)),
+                          .next = next},
                   path, 0);
 }
 
 void fail_file(const std::string& path, const std::string& action, int system_error) {
-  throw FileError(
-      cat("file: cannot ", action, "\n  ", std::generic_category().message(system_error),
-          " (errno ", system_error, ")\n  file ", quoted(path), "\n  try: ", advice(system_error)),
-      path, system_error);
+  throw FileError(Refusal{.code = ErrorCode::kFile,
+                          .who = "file",
+                          .what = cat("cannot ", action),
+                          .detail = cat(std::generic_category().message(system_error), " (errno ",
+                                        system_error, ")"),
+                          .given = cat("file ", quoted(path)),
+                          .next = advice(system_error)},
+                  path, system_error);
 }
 
 }  // namespace sheaf::io

@@ -63,7 +63,6 @@ class Gather {
     }
     cache_ = options.cache && file_identity_ != 0 ? &options.cache->state() : nullptr;
     total_bytes_ = nest_.empty() ? 0 : points_.count() * nest_.row_bytes;
-    stats_.reader = space_->reader_name();
   }
 
   FileStats run() {
@@ -81,6 +80,7 @@ class Gather {
     }
     sink_.flush();
     space_->check_unchanged();
+    stats_.reader = space_->reader_name();
     return stats_;
   }
 

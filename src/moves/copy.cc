@@ -141,8 +141,8 @@ void run_plan(const Plan& plan, const void* data, const void* indices, const voi
 }
 
 void refuse(const Problem& p) {
-  throw Error(ErrorCode::kInvalidArgument,
-              cat(p.who, ": ", p.what, "\n  ", p.detail, "\n  ", p.given, "\n  try: ", p.next));
+  throw Error(
+      Refusal{.who = p.who, .what = p.what, .detail = p.detail, .given = p.given, .next = p.next});
 }
 
 Work copy(const char* who, const TensorSpec& from, const TensorSpec& to) {

@@ -13,7 +13,7 @@
 namespace sheaf {
 
 // A binary format by its parts. `ieee` formats keep the top exponent for infinities and NaN;
-// the others (E4M3 "fn") use it for numbers, save for the one pattern of all ones, which is NaN.
+// the others (E4M3 "fn") use it for numbers, except for the pattern of all ones, which is NaN.
 struct FloatFormat {
   int exponent_bits, mantissa_bits;
   bool ieee;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 
@@ -41,6 +42,17 @@ int wait_for(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
   return status;
+}
+
+bool has_open(pid_t process, const std::string& path) {
+  const std::string folder = "/proc/" + std::to_string(process) + "/fd";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (std::filesystem::read_symlink(entry, error) == path) {
+      return true;
+    }
+  }
+  return false;
 }
 
 class Crash : public testing::Test {
@@ -121,9 +133,8 @@ TEST_F(Crash, AnInterruptLeavesNothing) {
                         const_cast<char* const*>(words.data()), environ),
             0);
   posix_spawn_file_actions_destroy(&actions);
-  // The handler is in place before the table is opened, and the table is open before it reads.
-  const std::string link = "/proc/" + std::to_string(child) + "/fd/3";
-  for (int i = 0; i < 1000 && access(link.c_str(), F_OK) != 0; ++i) {
+  // The handler is in place before the table is opened, and that is before indices are read.
+  for (int i = 0; i < 1000 && !has_open(child, table); ++i) {
     usleep(10000);
   }
   kill(child, SIGINT);

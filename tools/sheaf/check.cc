@@ -175,13 +175,15 @@ void add_check(CLI::App& app, Command& chosen) {
       ->add_option("files", options.files, "JSON files of cases, or folders of ONNX backend tests")
       ->required()
       ->option_text("FILE...");
-  command->add_option("--op", options.ops, "Only these operators, separated by commas")
+  command->add_option("--op", options.ops, "Run these operators only, separated by commas")
       ->delimiter(',')
       ->check(CLI::Validator(check_op_name, ""))
       ->option_text("OP,...");
-  command->add_option("--name", options.name, "Only cases whose name contains this text")
+  command->add_option("--name", options.name, "Run only the cases whose name contains TEXT")
       ->option_text("TEXT");
-  command->add_option("--backend", options.run.backend, "Only this backend; see sheaf doctor")
+  command
+      ->add_option("--backend", options.run.backend,
+                   "Run on this backend only; sheaf doctor lists them")
       ->check(CLI::Validator(check_backend_name, ""))
       ->option_text("NAME");
   command

@@ -198,9 +198,9 @@ int doctor(bool json) {
 
 void add_doctor(CLI::App& app, Command& chosen) {
   static bool json = false;
-  CLI::App* command = app.add_subcommand("doctor", "Show and try what this build can use");
+  CLI::App* command = app.add_subcommand("doctor", "Report what this build can use, and try it");
   command->footer(kDoctorExamples);
-  command->add_flag("--json", json, "Print a JSON object instead");
+  command->add_flag("--json", json, "Print a JSON object");
   command->callback([&chosen] { chosen = [] { return doctor(json); }; });
 }
 

@@ -19,22 +19,22 @@ T load(const std::byte* element) {
   return value;
 }
 
-// NaNs differ in sign and payload, which nobody wants to read.
+// NaNs are shown without sign and payload.
 template <class T>
 std::string float_text(T value) {
   return std::isnan(value) ? "nan" : shortest_text(value);
 }
 
+const FloatFormat& small_format(DType type) {
+  return type == f8e4m3   ? kFormatF8E4M3
+         : type == f8e5m2 ? kFormatF8E5M2
+         : type == f16    ? kFormatF16
+                          : kFormatBF16;
+}
+
 float small_float(DType type, const std::byte* element) {
-  switch (type.kind()) {
-    case Kind::kFloat8E4M3:
-      return static_cast<float>(from_float_bits(kFormatF8E4M3, load<uint8_t>(element)));
-    case Kind::kFloat8E5M2:
-      return static_cast<float>(from_float_bits(kFormatF8E5M2, load<uint8_t>(element)));
-    case Kind::kFloat16:
-      return static_cast<float>(from_float_bits(kFormatF16, load<uint16_t>(element)));
-    default: return static_cast<float>(from_float_bits(kFormatBF16, load<uint16_t>(element)));
-  }
+  const uint16_t bits = type.bytes() == 1 ? load<uint8_t>(element) : load<uint16_t>(element);
+  return static_cast<float>(from_float_bits(small_format(type), bits));
 }
 
 template <class T>
@@ -56,15 +56,11 @@ std::string opaque_text(DType type, const std::byte* element) {
 DType part_of(DType type) { return type == c64 ? f32 : type == c128 ? f64 : type; }
 
 bool part_is_nan(DType type, const std::byte* part) {
-  switch (type.kind()) {
-    case Kind::kFloat8E4M3:
-    case Kind::kFloat8E5M2:
-    case Kind::kFloat16:
-    case Kind::kBFloat16: return std::isnan(small_float(type, part));
-    case Kind::kFloat32: return std::isnan(load<float>(part));
-    case Kind::kFloat64: return std::isnan(load<double>(part));
-    default: return false;
+  if (type == f8e4m3 || type == f8e5m2 || type == f16 || type == bf16) {
+    return std::isnan(small_float(type, part));
   }
+  return (type == f32 && std::isnan(load<float>(part))) ||
+         (type == f64 && std::isnan(load<double>(part)));
 }
 
 }  // namespace

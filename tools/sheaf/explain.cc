@@ -252,12 +252,13 @@ void add_explain(CLI::App& app, Command& chosen) {
       ->option_text("PROBLEM");
   command->add_flag("--map", options.map,
                     "Also list where each output element comes from, or each update goes to");
-  command->add_option("--limit", options.limit, "The most lines of --map (64)")
+  command->add_option("--limit", options.limit, "Print at most N lines of --map (64)")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
       ->option_text("N");
-  command->add_flag("--kernels", options.kernels, "Show every kernel of this build, and the GPU's");
-  command->add_flag("--json", options.json, "Print a JSON object instead");
-  command->add_option("--svg", options.svg, "Write the picture as SVG instead; - is stdout")
+  command->add_flag("--kernels", options.kernels,
+                    "List every kernel of this build, and of the GPU");
+  command->add_flag("--json", options.json, "Print a JSON object");
+  command->add_option("--svg", options.svg, "Write the picture as SVG; - is stdout")
       ->option_text("FILE");
   add_color_option(*command, options.color);
   command->callback([&chosen] { chosen = [] { return explain(options); }; });

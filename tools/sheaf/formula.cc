@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "plan/vocabulary.h"
 #include "support/text.h"
 
 namespace sheaf::cli {
@@ -125,21 +126,19 @@ Words data_position(const Request& r, const Words& out) {
   return {};
 }
 
-std::string join_sign(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kNone: return " = ";
-    case Reduction::kAdd: return " += ";
-    case Reduction::kSub: return " -= ";
-    case Reduction::kMul: return " *= ";
-    default: return cat(" ", to_string(reduction), "= ");
+std::string assignment_of(Reduction reduction) {
+  if (reduction == Reduction::kNone) {
+    return " = ";
   }
+  const ReductionRow& row = *find_row(kReductions, reduction);
+  return cat(" ", row.sign.empty() ? row.name : row.sign, "= ");
 }
 
 std::string formula_with(const Request& r, const Words& grid) {
   if (!is_scatter(r.op)) {
     return element("output", grid) + " = " + element("data", data_position(r, grid));
   }
-  return element("output", data_position(r, grid)) + join_sign(r.reduction) +
+  return element("output", data_position(r, grid)) + assignment_of(r.reduction) +
          element("updates", grid);
 }
 

@@ -87,14 +87,30 @@ std::string box(const Run& run, double y) {
              run.wrong ? "#c62828" : color_text(run.background), "\"/>\n");
 }
 
-std::string label(const Run& run, double y) {
-  const char* style = run.wrong             ? " class=\"w\""
-                      : run.background >= 0 ? " class=\"c\""
-                      : run.faint           ? " class=\"f\""
-                                            : "";
-  return cat("<text x=\"", kMargin + run.column * kColumn, "\" y=\"", y + kLine * 0.7, "\"", style,
-             " textLength=\"", text_width(run.text) * kColumn, "\">", escaped(run.text),
+std::string text_at(double x, double y, const char* attributes, const std::string& text) {
+  return cat("<text x=\"", x, "\" y=\"", y + kLine * 0.7, "\"", attributes, ">", escaped(text),
              "</text>\n");
+}
+
+// The words of a run, each where it stands: viewers disagree about rows of spaces. A cell's text
+// stands in the middle of its box.
+std::string labels(const Run& run, double y) {
+  const bool cell = run.background >= 0 || run.wrong;
+  const char* attributes = run.wrong   ? " class=\"w\" text-anchor=\"middle\""
+                           : cell      ? " class=\"c\" text-anchor=\"middle\""
+                           : run.faint ? " class=\"f\""
+                                       : "";
+  std::string out;
+  const std::string& text = run.text;
+  for (size_t at = text.find_first_not_of(' '); at != std::string::npos;) {
+    const size_t end =
+        cell ? text.find_last_not_of(' ') + 1 : std::min(text.find(' ', at), text.size());
+    const double column =
+        run.column + (cell ? text_width(text) / 2.0 : text_width(text.substr(0, at)));
+    out += text_at(kMargin + column * kColumn, y, attributes, text.substr(at, end - at));
+    at = text.find_first_not_of(' ', end);
+  }
+  return out;
 }
 
 }  // namespace
@@ -109,9 +125,7 @@ std::string svg_of(const std::string& text) {
       if (run.background >= 0 || run.wrong) {
         body += box(run, y);
       }
-      if (run.text.find_first_not_of(' ') != std::string::npos) {
-        body += label(run, y);
-      }
+      body += labels(run, y);
       columns = std::max(columns, run.column + text_width(run.text));
     }
   }
@@ -119,7 +133,7 @@ std::string svg_of(const std::string& text) {
   return cat("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ", height,
              "\" width=\"", width, "\" height=\"", height,
              "\">\n<style>text{font:14px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;"
-             "fill:#1f2328;white-space:pre}.f{fill:#8b949e}.c{fill:#111}.w{fill:#fff}"
+             "fill:#1f2328}.f{fill:#8b949e}.c{fill:#111}.w{fill:#fff}"
              "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.c{fill:#111}}</style>\n",
              body, "</svg>\n");
 }

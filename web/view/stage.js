@@ -138,7 +138,7 @@ export class Stage {
     this.written = outputAfter(this.answer, lit.done);
   }
 
-  // The pairs of cells to join.
+  // The pairs of cells that a wire connects.
   pairs() {
     const { cell, tick } = this.shown;
     if (!this.answer?.map) return [];

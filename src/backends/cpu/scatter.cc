@@ -131,7 +131,7 @@ void RunReducer::ask_for(const Place& start, int64_t count) const {
   const Loop& inner = innermost(nest_);
   const auto ask = [](const std::byte* memory, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += kLine) {
-      __builtin_prefetch(memory + at);
+      prefetch_line(memory + at);
     }
   };
   const int64_t index_bytes = nest_.index_type.bytes();

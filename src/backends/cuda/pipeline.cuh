@@ -69,9 +69,13 @@ struct Ring {
     }
   }
   __device__ static uint32_t slot(uint32_t stage) { return stage % kSlots; }
+  // By all lanes of a warp; one of them polls.
   __device__ void wait_empty(uint32_t stage) {
     if (stage >= kSlots) {
-      empty[slot(stage)].wait((stage / kSlots - 1) & 1);
+      if (threadIdx.x % 32 == 0) {
+        empty[slot(stage)].wait((stage / kSlots - 1) & 1);
+      }
+      __syncwarp();
     }
   }
   __device__ void wait_full(uint32_t stage) { full[slot(stage)].wait((stage / kSlots) & 1); }

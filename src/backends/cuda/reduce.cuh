@@ -27,9 +27,12 @@ struct ReduceArgs {
   int64_t list_limit;  // longer lists are left to another kernel
 };
 
+__device__ inline int64_t number_at(bool wide, const void* numbers, int64_t at) {
+  return wide ? static_cast<const int64_t*>(numbers)[at]
+              : int64_t{static_cast<const uint32_t*>(numbers)[at]};
+}
 __device__ inline int64_t number_at(const ReduceArgs& args, const void* numbers, int64_t at) {
-  return args.sorted.wide ? static_cast<const int64_t*>(numbers)[at]
-                          : int64_t{static_cast<const uint32_t*>(numbers)[at]};
+  return number_at(args.sorted.wide, numbers, at);
 }
 
 // A list of tuples, and the cell they lead to.

@@ -26,7 +26,7 @@ inline constexpr int kGroupElements = std::min<int>(32, kGroupBytes / int{sizeof
 // Updates that the consumer reads ahead of the chain of operations.
 template <Reduction kReduction, class T>
 inline constexpr int kBatch =
-    !Accumulator<kReduction, T>::kFast ? 4 : std::min<int>(32, 128 / int{sizeof(T)});
+    !Accumulator<kReduction, T>::kFast ? 2 : std::min<int>(16, 64 / int{sizeof(T)});
 
 struct LongArgs {
   ReduceArgs reduce;
@@ -70,8 +70,22 @@ struct LongItem {
   __device__ int rows_of_stage() const { return rows_of_pass * kLongLoads; }
 };
 
-// One copy serves all types and reductions. The numbers of the next stage's tuples are loaded
-// before this stage's updates are.
+// The byte offset of a tuple's update. Most scatters have one loop over tuples.
+struct UpdateOffset {
+  const AnyNest& tuples;
+  int64_t stride;
+  bool one_loop;
+
+  __device__ explicit UpdateOffset(const AnyNest& nest)
+      : tuples(nest), stride(nest.loops[0].output), one_loop(nest.any_loops == 1) {}
+  __device__ int64_t operator()(int64_t tuple) const {
+    return one_loop ? tuple * stride : locate(tuples, tuple).output;
+  }
+};
+
+// One copy serves all types and reductions. What the loop needs is in registers: `args` and `item`
+// are memory, read again after every barrier. Numbers of tuples are loaded two stages ahead of
+// their updates.
 template <int kWord>
 __device__ __noinline__ void produce(const LongArgs& args, const LongItem& item,
                                      Ring<kLongSlots>& ring, std::byte* memory,
@@ -79,38 +93,35 @@ __device__ __noinline__ void produce(const LongArgs& args, const LongItem& item,
   const int thread = static_cast<int>(threadIdx.x) - 32;
   const int row = thread / item.words;
   const int word = thread - row * item.words;
-  const bool live = row < item.rows_of_pass;
+  const int rows_of_pass = item.rows_of_pass;
+  const int rows_of_stage = item.rows_of_stage();
+  const uint32_t stages = item.stages;
+  const int64_t count = row < rows_of_pass ? item.count : 0;
   const std::byte* from = args.reduce.updates + item.updates + word * kWord;
-  const auto tuple_at = [&](int64_t k) {
-    return live && k < item.count
-               ? number_at(args.reduce, args.reduce.sorted.tuples, item.list.begin + k)
-               : -1;
-  };
-  int64_t next[kLongLoads];
-#pragma unroll
-  for (int i = 0; i < kLongLoads; ++i) {
-    next[i] = tuple_at(row + i * item.rows_of_pass);
-  }
-  for (uint32_t s = 0; s < item.stages; ++s) {
-    int64_t now[kLongLoads];
+  const void* const tuple_numbers = args.reduce.sorted.tuples;
+  const int64_t begin = item.list.begin;
+  const bool wide = args.reduce.sorted.wide;
+  const int group_bytes = args.group_bytes;
+  const UpdateOffset offset_of(args.reduce.tuples);
+  const auto load_tuples = [&](int64_t first, int64_t(&tuples)[kLongLoads]) {
 #pragma unroll
     for (int i = 0; i < kLongLoads; ++i) {
-      now[i] = next[i];
-      next[i] = tuple_at(int64_t{s + 1} * item.rows_of_stage() + row + i * item.rows_of_pass);
+      const int64_t k = first + row + i * rows_of_pass;
+      tuples[i] = k < count ? number_at(wide, tuple_numbers, begin + k) : -1;
     }
-    const uint32_t stage = first_stage + s;
+  };
+  const auto copy_stage = [&](uint32_t stage, const int64_t(&tuples)[kLongLoads]) {
     ring.wait_empty(stage);
-    std::byte* to =
-        memory + ring.slot(stage) * kLongSlotBytes + row * args.group_bytes + word * kWord;
-    const int pass_bytes = item.rows_of_pass * args.group_bytes;
+    std::byte* to = memory + ring.slot(stage) * kLongSlotBytes + row * group_bytes + word * kWord;
 #pragma unroll
     for (int i = 0; i < kLongLoads; ++i) {
-      if (now[i] >= 0) {
-        const std::byte* update = from + locate(args.reduce.tuples, now[i]).output;
+      if (tuples[i] >= 0) {
+        const std::byte* update = from + offset_of(tuples[i]);
+        std::byte* const there = to + i * rows_of_pass * group_bytes;
         if constexpr (kWord >= 4) {
-          copy_async<kWord>(to + i * pass_bytes, update);
+          copy_async<kWord>(there, update);
         } else {
-          *reinterpret_cast<Word<kWord>*>(to + i * pass_bytes) = load_once<Word<kWord>>(update);
+          *reinterpret_cast<Word<kWord>*>(there) = load_once<Word<kWord>>(update);
         }
       }
     }
@@ -119,39 +130,56 @@ __device__ __noinline__ void produce(const LongArgs& args, const LongItem& item,
     } else {
       ring.full[ring.slot(stage)].arrive();
     }
+  };
+  // Three sets of registers take turns: moving a number from one to another would wait for it.
+  constexpr int kSets = 3;
+  int64_t tuples[kSets][kLongLoads];
+#pragma unroll
+  for (int set = 0; set < kSets; ++set) {
+    load_tuples(int64_t{set} * rows_of_stage, tuples[set]);
+  }
+  for (uint32_t s = 0; s < stages; s += kSets) {
+#pragma unroll
+    for (uint32_t set = 0; set < kSets; ++set) {
+      if (s + set < stages) {
+        copy_stage(first_stage + s + set, tuples[set]);
+        load_tuples(int64_t{s + set + kSets} * rows_of_stage, tuples[set]);
+      }
+    }
   }
 }
 
-// Reduces one element of `count` updates.
+// Reduces one batch while the next is loaded.
+template <Reduction kReduction, class T>
+__device__ void consume_batch(Accumulator<kReduction, T>& value,
+                              const T (&now)[kBatch<kReduction, T>],
+                              T (&next)[kBatch<kReduction, T>], const T* from) {
+#pragma unroll
+  for (int i = 0; i < kBatch<kReduction, T>; ++i) {
+    next[i] = from[i * kGroupElements<T>];
+    value.add(now[i]);
+  }
+}
+
+// Reduces one element of `count` updates. Two batches take turns in registers.
 template <Reduction kReduction, class T>
 __device__ void consume(const T* updates, int count, Accumulator<kReduction, T>& value) {
   constexpr int kAhead = kBatch<kReduction, T>;
   constexpr int kStep = kGroupElements<T>;
-  const int whole = count / kAhead * kAhead;
-  T now[kAhead];
+  const int whole = count / (2 * kAhead) * (2 * kAhead);
+  T even[kAhead], odd[kAhead];
   if (whole > 0) {
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
-      now[i] = updates[i * kStep];
+      even[i] = updates[i * kStep];
     }
   }
-  for (int at = 0; at < whole; at += kAhead) {
-    const T* next = updates + (at + kAhead < whole ? at + kAhead : 0) * kStep;
-    T ahead[kAhead];
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
-      ahead[i] = next[i * kStep];
-    }
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
-      value.add(now[i]);
-    }
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
-      now[i] = ahead[i];
-    }
+  for (int at = 0; at < whole; at += 2 * kAhead) {
+    consume_batch<kReduction, T>(value, even, odd, updates + (at + kAhead) * kStep);
+    const int after = at + 2 * kAhead < whole ? at + 2 * kAhead : 0;
+    consume_batch<kReduction, T>(value, odd, even, updates + after * kStep);
   }
-#pragma unroll 4
+#pragma unroll 8
   for (int i = whole; i < count; ++i) {
     value.add(updates[i * kStep]);
   }

@@ -1,46 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// The cells of a few columns in shared memory (scatter_shared.cu). Producer warps read indices and
-// updates and put them to a ring, in order. One consumer warp per column takes 32 updates at a
-// time; lanes that meet in one cell take turns in lane order, which is the order of the updates.
+// The updates of a few columns, put into lists by cell in shared memory (scatter_shared.cu). Lists
+// are made in any order, by all threads at once; who reduces a list takes its items by their
+// numbers, smallest first, which is their order.
 #pragma once
 
-#include "backends/cuda/pipeline.cuh"
-#include "backends/cuda/resolve.cuh"
+#include "backends/cuda/accumulate.cuh"
 #include "backends/cuda/scatter_shared.h"
-#include "plan/reduce.h"
 
 namespace sheaf::cuda {
 
-// A group of columns: byte offsets, and the offset of its first index in elements.
-struct SharedGroup {
-  Place place;
-  int columns;
-
-  __device__ SharedGroup(const SharedArgs& args, int64_t number) {
-    const int64_t point = number / args.groups_of_point;
-    const int64_t first = (number - point * args.groups_of_point) * args.columns;
-    place = locate(args.batch, point);
-    place.data += first * args.column.data;
-    place.index += first * args.column.index + args.batch.coordinates[0].offset;
-    place.output += first * args.column.output;
-    columns = static_cast<int>(min(int64_t{args.columns}, args.column.extent - first));
-  }
-};
-
-// The parts of a block's shared memory.
-template <class T>
-struct SharedMemory {
-  T* cells;           // [column][cell]
-  T* values;          // [slot][column][update]
-  uint32_t* entries;  // the same
-
-  __device__ explicit SharedMemory(void* memory) {
-    values = static_cast<T*>(memory);
-    entries = reinterpret_cast<uint32_t*>(values + kSharedSlots * kSharedStage);
-    cells = reinterpret_cast<T*>(entries + kSharedSlots * kSharedStage);
-  }
-};
+inline constexpr uint32_t kListEnd = 0xFFFF;
 
 // An element at any address, by bytes.
 template <int kBytes>
@@ -50,147 +20,222 @@ struct Packed {
 
 // How elements are loaded: by one instruction, or as the alignment of T allows.
 template <class T>
-using Loaded = std::conditional_t<alignof(T) == sizeof(T), Word<sizeof(T)>, T>;
-
-template <class Value>
-__device__ Value load_value(const std::byte* memory) {
-  if constexpr (alignof(Value) == sizeof(Value)) {
-    return load_once<Value>(memory);
+__device__ T load_element(const std::byte* memory) {
+  if constexpr (alignof(T) == sizeof(T)) {
+    const auto word = load_once<Word<sizeof(T)>>(memory);
+    return *reinterpret_cast<const T*>(&word);
   } else {
-    return *reinterpret_cast<const Value*>(memory);
+    return *reinterpret_cast<const T*>(memory);
   }
 }
 
-// What one producer thread loads for one stage.
-template <class Value>
-struct SharedLoads {
-  int64_t raw[kSharedLoads];
-  Value values[kSharedLoads];
+// Without reduction the last update counts.
+template <class T>
+struct Accumulator<Reduction::kNone, T> {
+  T value;
+
+  __device__ explicit Accumulator(T cell) : value(cell) {}
+  __device__ void add(T update) { value = update; }
+  __device__ T result() const { return value; }
 };
 
-template <class Value, Indices kIndices>
-__device__ void load_stage(const SharedArgs& args, const SharedGroup& group, int64_t first,
-                           SharedLoads<Value>& loads) {
-  const int thread = static_cast<int>(threadIdx.x);
-#pragma unroll
-  for (int i = 0; i < kSharedLoads; ++i) {
-    const int item = thread + i * kSharedProducers;
-    const int column = item & (args.columns - 1);
-    const int64_t update = first + (item >> args.column_bits);
-    if (update < args.updates.extent && column < group.columns) {
-      loads.raw[i] = load_raw_once<kIndices>(
-          args.batch.index_kind, args.call.indices,
-          group.place.index + update * args.updates.index + column * args.column.index);
-      loads.values[i] =
-          load_value<Value>(args.call.updates + group.place.output + update * args.updates.output +
-                            column * args.column.output);
-    }
-  }
-}
+// The parts of a block's shared memory.
+template <class T>
+struct SharedMemory {
+  T* values;        // by item
+  uint32_t* heads;  // by slot: the first item of its list, or kListEnd
+  uint16_t* next;   // by item: the next one of its list, or kListEnd
+  uint16_t* slots;  // by item
+  uint16_t* long_slots;
 
-// One copy serves all types of one size. The next stage is loaded before this one is put down.
-template <class Value, Indices kIndices>
-__device__ __noinline__ void produce_group(const SharedArgs& args, const SharedGroup& group,
-                                           Ring<kSharedSlots>& ring, void* values,
-                                           uint32_t* entries, uint32_t stage) {
-  const int64_t rows = kSharedStage >> args.column_bits;
+  __device__ SharedMemory(const SharedArgs& args, void* memory) {
+    values = static_cast<T*>(memory);
+    heads = reinterpret_cast<uint32_t*>(values + args.chunk);
+    next = reinterpret_cast<uint16_t*>(heads + (args.cells << args.column_bits));
+    slots = next + args.chunk;
+    long_slots = slots + args.chunk;
+  }
+};
+
+// A group's place in the tensors, and how many columns it has.
+struct SharedGroup {
+  Place place;
+  int columns;
+
+  __device__ SharedGroup(const SharedArgs& args, int64_t number) {
+    const int64_t point = number / args.groups_of_point;
+    const int64_t first = (number - point * args.groups_of_point) << args.column_bits;
+    place = locate(args.batch, point);
+    place.data += first * args.column.data;
+    place.index += first * args.column.index + args.batch.coordinates[0].offset;
+    place.output += first * args.column.output;
+    columns = static_cast<int>(min(int64_t{1} << args.column_bits, args.column.extent - first));
+  }
+};
+
+// Items [first, first + count) of a group, into lists.
+template <class T, Indices kIndices>
+__device__ void make_lists(const SharedArgs& args, const SharedGroup& group, int64_t first,
+                           int count, const SharedMemory<T>& memory) {
+  constexpr int kInFlight = 4;
+  const int bits = args.column_bits;
+  const int column_mask = (1 << bits) - 1;
+  const std::byte* updates =
+      args.call.updates + group.place.output + (first >> bits) * args.updates.output;
+  const int64_t index = group.place.index + (first >> bits) * args.updates.index;
   const auto cells = static_cast<uint32_t>(args.cells);
-  const int thread = static_cast<int>(threadIdx.x);
-  SharedLoads<Value> now, next;
-  load_stage<Value, kIndices>(args, group, 0, now);
-  for (int64_t first = 0; first < args.updates.extent; first += rows, ++stage) {
-    load_stage<Value, kIndices>(args, group, first + rows, next);
-    ring.wait_empty(stage);
-    const uint32_t base = ring.slot(stage) * kSharedStage;
+  const int step = static_cast<int>(blockDim.x);
+  for (int begin = static_cast<int>(threadIdx.x); begin < count; begin += kInFlight * step) {
+    int64_t raw[kInFlight];
+    T values[kInFlight];
 #pragma unroll
-    for (int i = 0; i < kSharedLoads; ++i) {
-      const int item = thread + i * kSharedProducers;
-      const int column = item & (args.columns - 1);
-      const int64_t row = item >> args.column_bits;
-      const uint32_t at = base + static_cast<uint32_t>(column * rows + row);
-      const bool live = first + row < args.updates.extent && column < group.columns;
-      entries[at] = live ? narrow_entry_of(args.batch, now.raw[i], cells) : kNarrowOutside;
-      static_cast<Value*>(values)[at] = now.values[i];
+    for (int i = 0; i < kInFlight; ++i) {
+      const int item = begin + i * step;
+      const int column = item & column_mask;
+      const int64_t update = item >> bits;
+      if (item < count && column < group.columns) {
+        raw[i] = load_raw_once<kIndices>(
+            args.batch.index_kind, args.call.indices,
+            index + update * args.updates.index + column * args.column.index);
+        values[i] =
+            load_element<T>(updates + update * args.updates.output + column * args.column.output);
+      }
     }
-    ring.full[ring.slot(stage)].arrive();
-    now = next;
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      const int item = begin + i * step;
+      const int column = item & column_mask;
+      if (item < count) {
+        const uint32_t cell =
+            column < group.columns ? narrow_entry_of(args.batch, raw[i], cells) : kNarrowOutside;
+        const uint32_t slot = (cell << bits) + static_cast<uint32_t>(column);
+        memory.values[item] = values[i];
+        memory.slots[item] = static_cast<uint16_t>(cell == kNarrowOutside ? kListEnd : slot);
+        if (cell != kNarrowOutside) {
+          memory.next[item] =
+              static_cast<uint16_t>(atomicExch(memory.heads + slot, static_cast<uint32_t>(item)));
+        }
+      }
+    }
   }
 }
 
-// kNone writes the value of the last lane; the others take turns.
+// The four smallest numbers of a list, in order. Those that it does not have are kListEnd.
+struct FirstFour {
+  uint32_t numbers[4] = {kListEnd, kListEnd, kListEnd, kListEnd};
+
+  __device__ void insert(uint32_t number) {
+#pragma unroll
+    for (uint32_t& place : numbers) {
+      const uint32_t smaller = min(place, number);
+      number = max(place, number);
+      place = smaller;
+    }
+  }
+};
+
+// Reduces a list of up to kWalkedList items: four in one walk, and each of the others in a walk
+// that finds the smallest number beyond the last. False if the list is longer.
 template <Reduction kReduction, class T>
-__device__ void reduce_step(T* cells, uint32_t entry, T value, uint32_t same) {
-  const uint32_t lane = threadIdx.x & 31;
+__device__ bool reduce_walked(const SharedMemory<T>& memory, uint32_t head,
+                              Accumulator<kReduction, T>& value) {
+  FirstFour first;
+  uint32_t largest = head;
+  int length = 0;
+  for (uint32_t at = head; at != kListEnd; at = memory.next[at]) {
+    first.insert(at);
+    largest = max(largest, at);
+    if (++length > kWalkedList) {
+      return false;
+    }
+  }
   if constexpr (kReduction == Reduction::kNone) {
-    if (entry != kNarrowOutside && same >> lane == 1) {
-      cells[entry] = value;
-    }
+    value.add(memory.values[largest]);
   } else {
-    const int turn = __popc(same & ((1U << lane) - 1));
-    const int turns = __reduce_max_sync(~0U, entry == kNarrowOutside ? 0 : turn);
-    for (int t = 0; t <= turns; ++t) {
-      if (turn == t && entry != kNarrowOutside) {
-        cells[entry] = reduced<kReduction>(cells[entry], value);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i < length) {
+        value.add(memory.values[first.numbers[i]]);
       }
-      __syncwarp();
+    }
+    for (uint32_t last = first.numbers[3]; length > 4 && last != largest;) {
+      uint32_t following = largest;
+      for (uint32_t at = head; at != kListEnd; at = memory.next[at]) {
+        following = at > last ? min(following, at) : following;
+      }
+      last = following;
+      value.add(memory.values[last]);
     }
   }
-  __syncwarp();
+  return true;
 }
 
+template <class T>
+__device__ T* cell_memory(const SharedArgs& args, const SharedGroup& group, uint32_t slot) {
+  const uint32_t column = slot & ((1U << args.column_bits) - 1);
+  return reinterpret_cast<T*>(args.call.output + group.place.data +
+                              int64_t{slot >> args.column_bits} * args.cell_stride +
+                              int64_t{column} * args.column.data);
+}
+
+// Short lists, one thread each; long ones are noted. Leaves all lists empty.
 template <Reduction kReduction, class T>
-__device__ void consume_column(const SharedArgs& args, int column, Ring<kSharedSlots>& ring,
-                               const SharedMemory<T>& memory, uint32_t stage) {
-  constexpr int kAhead = 4;  // steps whose matching does not wait for the ones before
-  const int rows = kSharedStage >> args.column_bits;
-  const int lane = static_cast<int>(threadIdx.x & 31);
-  T* const cells = memory.cells + column * args.cells;
-  for (int64_t first = 0; first < args.updates.extent; first += rows, ++stage) {
-    ring.wait_full(stage);
-    const uint32_t base = ring.slot(stage) * kSharedStage + static_cast<uint32_t>(column * rows);
-    const int64_t left = args.updates.extent - first;
-    for (int row = 0; row < rows && row < left; row += 32 * kAhead) {
-      uint32_t entries[kAhead], same[kAhead];
-      T values[kAhead];
+__device__ void reduce_short_lists(const SharedArgs& args, const SharedGroup& group,
+                                   const SharedMemory<T>& memory, uint32_t& long_count) {
+  constexpr int kInFlight = 4;
+  const auto slots = static_cast<uint32_t>(args.cells) << args.column_bits;
+  const uint32_t step = blockDim.x;
+  for (uint32_t begin = threadIdx.x; begin < slots; begin += kInFlight * step) {
+    uint32_t heads[kInFlight];
+    T values[kInFlight];
 #pragma unroll
-      for (int i = 0; i < kAhead; ++i) {
-        entries[i] = memory.entries[base + row + i * 32 + lane];
-        values[i] = memory.values[base + row + i * 32 + lane];
-      }
-#pragma unroll
-      for (int i = 0; i < kAhead; ++i) {
-        same[i] = __match_any_sync(~0U, entries[i]);
-      }
-#pragma unroll
-      for (int i = 0; i < kAhead; ++i) {
-        reduce_step<kReduction>(cells, entries[i], values[i], same[i]);
+    for (int i = 0; i < kInFlight; ++i) {
+      const uint32_t slot = begin + i * step;
+      heads[i] = slot < slots ? memory.heads[slot] : kListEnd;
+      if (heads[i] != kListEnd) {
+        values[i] = *cell_memory<T>(args, group, slot);
+        memory.heads[slot] = kListEnd;
       }
     }
-    __syncwarp();
-    if (lane == 0) {
-      ring.empty[ring.slot(stage)].arrive();
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      const uint32_t slot = begin + i * step;
+      if (heads[i] != kListEnd) {
+        Accumulator<kReduction, T> value(values[i]);
+        if (reduce_walked<kReduction, T>(memory, heads[i], value)) {
+          *cell_memory<T>(args, group, slot) = value.result();
+        } else {
+          memory.long_slots[atomicAdd(&long_count, 1U)] = static_cast<uint16_t>(slot);
+        }
+      }
     }
   }
 }
 
-// Cells between memory and shared memory, by all threads: neighbours in a row of columns first.
-template <class T, bool kLoad>
-__device__ void move_cells(const SharedArgs& args, const SharedGroup& group, T* cells) {
-  const auto count = static_cast<int>(args.cells << args.column_bits);
+// Long lists, one warp each, which looks through all items. All lanes compute the same.
+template <Reduction kReduction, class T>
+__device__ void reduce_long_lists(const SharedArgs& args, const SharedGroup& group, int count,
+                                  const SharedMemory<T>& memory, uint32_t long_count) {
+  const uint32_t lane = threadIdx.x % 32;
+  for (uint32_t i = threadIdx.x / 32; i < long_count; i += blockDim.x / 32) {
+    const uint32_t slot = memory.long_slots[i];
+    T* const outside = cell_memory<T>(args, group, slot);
+    Accumulator<kReduction, T> value(*outside);
+    for (int first = 0; first < count; first += 32) {
+      const int item = first + static_cast<int>(lane);
+      uint32_t mine = __ballot_sync(~0U, item < count && memory.slots[item] == slot);
+      if (mine == ~0U) {
 #pragma unroll 8
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
-    const int column = i & (args.columns - 1);
-    const int64_t cell = i >> args.column_bits;
-    if (column < group.columns) {
-      auto* const outside =
-          reinterpret_cast<T*>(args.call.output + group.place.data + cell * args.cell_stride +
-                               column * args.column.data);
-      T& inside = cells[column * args.cells + cell];
-      if constexpr (kLoad) {
-        inside = *outside;
-      } else {
-        *outside = inside;
+        for (int u = 0; u < 32; ++u) {
+          value.add(memory.values[first + u]);
+        }
       }
+      for (mine = mine == ~0U ? 0 : mine; mine != 0; mine &= mine - 1) {
+        value.add(memory.values[first + __ffs(static_cast<int>(mine)) - 1]);
+      }
+    }
+    if (lane == 0) {
+      *outside = value.result();
     }
   }
 }
@@ -199,43 +244,48 @@ template <Reduction kReduction, class T>
 __global__ void __launch_bounds__(kMostSharedThreads)
     shared_kernel(const __grid_constant__ SharedArgs args) {
   extern __shared__ uint4 shared_memory[];
-  __shared__ Ring<kSharedSlots> ring;
-  const SharedMemory<T> memory(shared_memory);
+  __shared__ uint32_t long_count;
+  const SharedMemory<T> memory(args, shared_memory);
   if (refused(args.call.check)) {
     return;
   }
-  if (threadIdx.x == 0) {
-    ring.init(kSharedProducers, args.columns);
+  for (int slot = static_cast<int>(threadIdx.x); slot < args.cells << args.column_bits;
+       slot += static_cast<int>(blockDim.x)) {
+    memory.heads[slot] = kListEnd;
   }
-  uint32_t stage = 0;
+  if (threadIdx.x == 0) {
+    long_count = 0;
+  }
+  __syncthreads();
   for (int64_t number = blockIdx.x; number < args.groups; number += gridDim.x) {
     const SharedGroup group(args, number);
-    move_cells<T, true>(args, group, memory.cells);
-    __syncthreads();
-    if (threadIdx.x >= kSharedProducers) {
-      const int column = static_cast<int>(threadIdx.x - kSharedProducers) / 32;
-      consume_column<kReduction, T>(args, column, ring, memory, stage);
-    } else {
-      using Value = Loaded<T>;
+    const int64_t items = args.updates.extent << args.column_bits;
+    for (int64_t first = 0; first < items; first += args.chunk) {
+      const auto count = static_cast<int>(min(int64_t{args.chunk}, items - first));
       switch (args.indices) {
         case Indices::kInt32:
-          produce_group<Value, Indices::kInt32>(args, group, ring, memory.values, memory.entries,
-                                                stage);
+          make_lists<T, Indices::kInt32>(args, group, first, count, memory);
           break;
         case Indices::kBits64:
-          produce_group<Value, Indices::kBits64>(args, group, ring, memory.values, memory.entries,
-                                                 stage);
+          make_lists<T, Indices::kBits64>(args, group, first, count, memory);
           break;
         case Indices::kAnyType:
-          produce_group<Value, Indices::kAnyType>(args, group, ring, memory.values, memory.entries,
-                                                  stage);
+          make_lists<T, Indices::kAnyType>(args, group, first, count, memory);
           break;
       }
+      __syncthreads();
+      reduce_short_lists<kReduction, T>(args, group, memory, long_count);
+      __syncthreads();
+      const uint32_t found = long_count;
+      if (found > 0) {
+        reduce_long_lists<kReduction, T>(args, group, count, memory, found);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+          long_count = 0;
+        }
+        __syncthreads();
+      }
     }
-    stage += args.stages;
-    __syncthreads();
-    move_cells<T, false>(args, group, memory.cells);
-    __syncthreads();
   }
 }
 

@@ -8,107 +8,87 @@
 namespace sheaf::cuda {
 namespace {
 
-constexpr int kInFlight = 4;  // words of a thread
-constexpr int64_t kTile = int64_t{kBlockThreads} * kInFlight;
-
 struct LastArgs {
-  AnyNest tuples, slices;
-  ScatterCall call;
+  GatherArgs<AnyNest> rows;  // the updates: from them, as data, to the cells
   int64_t lowest;
   WideDivisor unit;
   void* winners;  // by cell: the number of a tuple + 1; 0: none
-  int64_t words;  // of all updates
-  WideDivisor tuple_words, row_words;
 };
 
-// The number of the cell that a tuple leads to, or -1 if it is skipped.
-__device__ int64_t cell_of(const LastArgs& args, int64_t tuple, const Place& place) {
-  const int64_t at = target_of(args.tuples, args.call.indices, tuple, place);
-  return at == kNowhere
-             ? -1
-             : static_cast<int64_t>(args.unit.quotient(static_cast<uint64_t>(at - args.lowest)));
+// The slot of `winners` of a cell.
+__device__ int64_t slot_of(const LastArgs& args, int64_t cell) {
+  return static_cast<int64_t>(args.unit.quotient(static_cast<uint64_t>(cell - args.lowest)));
 }
 
 template <class Number>
 __global__ void __launch_bounds__(kBlockThreads)
     mark_kernel(const __grid_constant__ LastArgs args) {
+  const AnyNest& nest = args.rows.nest;
   auto* const winners = static_cast<Number*>(args.winners);
   const int64_t step = int64_t{gridDim.x} * kBlockThreads;
-  for (int64_t tuple = int64_t{blockIdx.x} * kBlockThreads + threadIdx.x;
-       tuple < args.tuples.points; tuple += step) {
-    const int64_t cell = cell_of(args, tuple, locate(args.tuples, tuple));
-    if (cell >= 0) {
-      atomicMax(winners + cell, static_cast<Number>(tuple + 1));
+  for (int64_t tuple = int64_t{blockIdx.x} * kBlockThreads + threadIdx.x; tuple < nest.points;
+       tuple += step) {
+    const int64_t cell = target_of(nest, args.rows.indices, tuple, locate(nest, tuple));
+    if (cell != kNowhere) {
+      atomicMax(winners + slot_of(args, cell), static_cast<Number>(tuple + 1));
     }
   }
 }
 
-// One word of one update: where it is, and where it goes if its tuple is the last of its cell.
-template <class Number>
-struct LastWord {
-  int64_t updates, output = kNowhere;
-
-  __device__ void find(const LastArgs& args, int64_t word, int word_bytes) {
-    const auto tuple = static_cast<int64_t>(args.tuple_words.quotient(static_cast<uint64_t>(word)));
-    const int64_t piece = word - tuple * static_cast<int64_t>(args.tuple_words.divisor);
-    const auto slice = static_cast<int64_t>(args.row_words.quotient(static_cast<uint64_t>(piece)));
-    const int64_t column =
-        (piece - slice * static_cast<int64_t>(args.row_words.divisor)) * word_bytes;
-    const Place place = locate(args.tuples, tuple);
-    const int64_t cell = cell_of(args, tuple, place);
-    if (cell >= 0 &&
-        static_cast<const Number*>(args.winners)[cell] == static_cast<Number>(tuple + 1)) {
-      const Place part = locate(args.slices, slice);
-      updates = place.output + part.output + column;
-      output = args.lowest + cell * static_cast<int64_t>(args.unit.divisor) + part.data + column;
-    }
-  }
+struct UpdatePlace {
+  int64_t cell;  // kNowhere: another update of the cell comes later, or this one is skipped
+  int64_t update;
 };
 
+// Every row's place is found once, by one thread.
 template <class Number, int kBytes>
 __global__ void __launch_bounds__(kBlockThreads)
     write_kernel(const __grid_constant__ LastArgs args) {
-  if (refused(args.call.check)) {
+  constexpr int kCount = kWordsInFlight<kBytes>;
+  __shared__ UpdatePlace places[kTileWords<kBytes> + 1];
+  if (refused(args.rows.check)) {
     return;
   }
-  for (int64_t first = blockIdx.x * kTile; first < args.words; first += gridDim.x * kTile) {
-    LastWord<Number> words[kInFlight];
-    Word<kBytes> values[kInFlight];
+  const AnyNest& nest = args.rows.nest;
+  const Tile<kBytes, AnyNest> tile(args.rows, blockIdx.x);
+  const uint32_t rows = tile.word(tile.live - 1).down + 1;
+  for (uint32_t row = threadIdx.x; row < rows; row += kBlockThreads) {
+    const int64_t tuple = tile.first_row + row;
+    const Place place = locate(nest, tuple);
+    const int64_t cell = target_of(nest, args.rows.indices, tuple, place);
+    const bool wins =
+        cell != kNowhere && static_cast<const Number*>(args.winners)[slot_of(args, cell)] ==
+                                static_cast<Number>(tuple + 1);
+    places[row] = {wins ? cell : kNowhere, place.output};
+  }
+  __syncthreads();
+  Word<kBytes> words[kCount];
 #pragma unroll
-    for (int i = 0; i < kInFlight; ++i) {
-      const int64_t word = first + threadIdx.x + i * kBlockThreads;
-      if (word < args.words) {
-        words[i].find(args, word, kBytes);
-      }
+  for (int i = 0; i < kCount; ++i) {
+    const uint32_t mine = threadIdx.x + i * kBlockThreads;
+    const auto word = tile.word(mine);
+    if (mine < tile.live && places[word.down].cell != kNowhere) {
+      words[i] = load_once<Word<kBytes>>(args.rows.data + places[word.down].update + word.column);
     }
+  }
 #pragma unroll
-    for (int i = 0; i < kInFlight; ++i) {
-      if (words[i].output != kNowhere) {
-        values[i] = load_once<Word<kBytes>>(args.call.updates + words[i].updates);
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < kInFlight; ++i) {
-      if (words[i].output != kNowhere) {
-        store_streaming(args.call.output + words[i].output, values[i]);
-      }
+  for (int i = 0; i < kCount; ++i) {
+    const uint32_t mine = threadIdx.x + i * kBlockThreads;
+    const auto word = tile.word(mine);
+    if (mine < tile.live && places[word.down].cell != kNowhere) {
+      store_streaming(args.rows.output + places[word.down].cell + word.column, words[i]);
     }
   }
 }
 
 template <class Number>
-void launch(const ScatterNest& scatter, LastArgs& args) {
-  const Stream stream = args.call.stream;
+void launch(const ScatterNest& scatter, const LastArgs& args, int word_bytes, Stream stream) {
   cudaMemsetAsync(args.winners, 0, sizeof(Number) * static_cast<size_t>(scatter.key_count), stream);
   mark_kernel<Number>
       <<<blocks_at_most(scatter.tuple_count, kBlockThreads), kBlockThreads, 0, stream>>>(args);
-  with_word_bytes(scatter_word_bytes(scatter, args.call), [&](auto bytes) {
-    const int64_t row_words = scatter.tuples.row_bytes / bytes();
-    args.row_words = WideDivisor(static_cast<uint64_t>(row_words));
-    args.tuple_words = WideDivisor(static_cast<uint64_t>(row_words * scatter.slice_count));
-    args.words = scatter.tuple_count * row_words * scatter.slice_count;
+  with_word_bytes(word_bytes, [&](auto bytes) {
     write_kernel<Number, bytes()>
-        <<<blocks_at_most(args.words, kTile), kBlockThreads, 0, stream>>>(args);
+        <<<blocks_of(args.rows.words, kTileWords<bytes()>), kBlockThreads, 0, stream>>>(args);
   });
 }
 
@@ -119,6 +99,12 @@ const char* last_refusal(const KernelQuery& query) {
     return "updates are reduced";
   }
   const ScatterNest scatter = scatter_nest(query.nest);
+  if (scatter.slice_count > 1) {
+    return "a cell is not one piece of memory";
+  }
+  if (!fits_launch(scatter.tuple_count * scatter.tuples.row_bytes, kTileWords<16>)) {
+    return "more blocks than one launch can have";
+  }
   return scatter.key_count / 8 <= scatter.tuple_count
              ? nullptr
              : "far more cells than updates: sorting takes less memory";
@@ -131,19 +117,16 @@ size_t last_bytes(const Nest& nest, int /*threads*/) {
 
 bool run_last(const Nest& nest, const ScatterBuffers& buffers, const Launch& how) {
   const ScatterNest scatter = scatter_nest(nest);
-  LastArgs args{device_nest<AnyNest>(scatter.tuples),
-                device_nest<AnyNest>(scatter.slices),
-                scatter_call(buffers, how),
-                scatter.lowest,
-                WideDivisor(static_cast<uint64_t>(scatter.unit)),
-                how.workspace,
-                0,
-                {},
-                {}};
+  const ScatterCall call = scatter_call(buffers, how);
+  const int word = scatter_word_bytes(scatter, call);
+  const GatherCall rows{scatter.tuples, call.updates, call.indices, call.output,
+                        call.check,     nullptr,      call.stream};
+  const LastArgs args{GatherArgs<AnyNest>(rows, word), scatter.lowest,
+                      WideDivisor(static_cast<uint64_t>(scatter.unit)), how.workspace};
   if (scatter.wide()) {
-    launch<unsigned long long>(scatter, args);
+    launch<unsigned long long>(scatter, args, word, call.stream);
   } else {
-    launch<unsigned int>(scatter, args);
+    launch<unsigned int>(scatter, args, word, call.stream);
   }
   return true;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // cuda.shared: scatters in which the updates of a column lead to cells of that column only
-// (scatter_elements). A block keeps the cells of a few columns in shared memory and walks over
-// their updates in order.
+// (scatter_elements). A block puts the updates of a column into lists by cell, in shared memory,
+// and reduces each list in order.
 #include <algorithm>
 #include <bit>
 
@@ -13,12 +13,6 @@ namespace sheaf::cuda {
 namespace {
 
 constexpr int64_t kReserved = 1024;  // of every block's shared memory, by CUDA
-
-// The nest taken apart.
-struct Shape {
-  Nest batch;
-  Loop updates{}, column{};
-};
 
 // The one loop that walks over the updates of a column; -1: there is none, or more than one.
 int updates_loop(const Nest& nest) {
@@ -34,39 +28,56 @@ int updates_loop(const Nest& nest) {
   return found;
 }
 
-Shape shape_of(const Nest& nest) {
-  Shape shape{nest, {}, {1, 0, 0, 0, 0}};
+// The nest taken apart, and how a group of columns fits into shared memory.
+struct Shape {
+  Nest batch;
+  Loop updates{}, column{1, 0, 0, 0, 0};
+  int column_bits = 0;
+  int64_t chunk = 0;  // items; 0: too few for the cells of a column
+};
+
+int64_t list_bytes(int64_t items, int64_t element_bytes) {
+  return items * (element_bytes + 4) + 2 * (items / kWalkedList + 1);
+}
+
+// Items that fit beside the lists of `slots` cells.
+int64_t chunk_for(const Nest& nest, int64_t slots, int64_t items) {
+  constexpr int64_t kWhole = 256;  // so that a chunk has as many of every column
+  const int64_t room = current_device().shared_bytes - kSharedStatic - 4 * slots - 64;
+  const int64_t fitting = room * kWalkedList / (kWalkedList * (nest.row_bytes + 4) + 2);
+  const int64_t most = std::min(fitting, kMostSharedCells) / kWhole * kWhole;
+  const int64_t chunk = std::min(most, (items + kWhole - 1) / kWhole * kWhole);
+  return chunk >= items || chunk >= slots / 3 ? std::max<int64_t>(chunk, 0) : 0;
+}
+
+Shape shape_of(const Nest& nest, int updates) {
+  constexpr int kMostColumnBits = 3;
+  Shape shape{nest, nest.loops[updates]};
   shape.batch.loops.clear();
-  const int updates = updates_loop(nest);
   for (int l = 0; l < nest.loops.size(); ++l) {
-    if (l == updates) {
-      shape.updates = nest.loops[l];
-    } else {
+    if (l != updates) {
       shape.batch.loops.push_back(nest.loops[l]);
     }
   }
-  // Neighbouring columns are read together.
+  const int64_t cells = nest.coordinates[0].extent;
+  const int64_t count = shape.updates.extent;
   if (!shape.batch.loops.empty() && shape.batch.loops.back().data == nest.row_bytes) {
     shape.column = shape.batch.loops.back();
     shape.batch.loops.pop_back();
+    while (shape.column_bits < kMostColumnBits &&
+           (int64_t{2} << shape.column_bits) <= shape.column.extent &&
+           cells << (shape.column_bits + 1) < kMostSharedCells &&
+           chunk_for(nest, cells << (shape.column_bits + 1), count << (shape.column_bits + 1)) >
+               0) {
+      ++shape.column_bits;
+    }
   }
+  shape.chunk = chunk_for(nest, cells << shape.column_bits, count << shape.column_bits);
   return shape;
 }
 
-int64_t bytes_for(const Nest& nest, int64_t columns) {
-  return columns * nest.coordinates[0].extent * nest.row_bytes +
-         int64_t{kSharedSlots} * kSharedStage * (nest.row_bytes + 4);
-}
-
-// As many as fit, up to kMostColumns; 0: not one.
-int64_t columns_for(const Nest& nest, const Shape& shape) {
-  const int64_t room = current_device().shared_bytes - kSharedStatic;
-  int64_t columns = kMostColumns;
-  while (columns > 0 && (bytes_for(nest, columns) > room ||
-                         columns >= 2 * std::max<int64_t>(shape.column.extent, 1))) {
-    columns /= 2;
-  }
-  return columns;
+int64_t group_count(const Shape& shape) {
+  return point_count(shape.batch) * (((shape.column.extent - 1) >> shape.column_bits) + 1);
 }
 
 void launch_assign(const SharedCall& call, const Nest& nest) {
@@ -87,50 +98,52 @@ void launch_assign(const SharedCall& call, const Nest& nest) {
 
 const char* shared_refusal(const KernelQuery& query) {
   const Nest& nest = query.nest;
-  if (nest.coordinates.size() != 1 || nest.row_bytes != nest.element_bytes || nest.row_bytes > 16 ||
-      !std::has_single_bit(static_cast<uint64_t>(nest.row_bytes)) || updates_loop(nest) < 0 ||
+  const int updates = nest.empty() ? -1 : updates_loop(nest);
+  if (updates < 0 || nest.coordinates.size() != 1 || nest.row_bytes != nest.element_bytes ||
+      nest.row_bytes > 16 || !std::has_single_bit(static_cast<uint64_t>(nest.row_bytes)) ||
       !rows_apart(nest)) {
     return "not one index per element, or cells may overlap";
   }
-  const Shape shape = shape_of(nest);
-  const int64_t cells = nest.coordinates[0].extent;
-  if (shape.updates.extent < cells / 4) {
-    return "too few updates per column to bring all of its cells";
+  const int64_t count = nest.loops[updates].extent;
+  if (count < nest.coordinates[0].extent / 8) {
+    return "far fewer updates per column than cells";
   }
-  const int64_t columns = cells < (int64_t{1} << 24) ? columns_for(nest, shape) : 0;
-  if (columns == 0) {
-    return "the cells of a column do not fit into shared memory";
+  if (nest.coordinates[0].extent >= kMostSharedCells) {
+    return "the lists of a column do not fit into shared memory";
   }
-  const int64_t groups = point_count(shape.batch) * ((shape.column.extent - 1) / columns + 1);
-  return groups >= current_device().multiprocessors / 2 ? nullptr
-                                                        : "fewer columns than multiprocessors";
+  const Shape shape = shape_of(nest, updates);
+  if (shape.chunk == 0) {
+    return "the lists of a column do not fit into shared memory";
+  }
+  return group_count(shape) >= current_device().multiprocessors / 2
+             ? nullptr
+             : "fewer columns than multiprocessors";
 }
 
 bool run_shared(const Nest& nest, const ScatterBuffers& buffers, const Launch& how) {
-  const Shape shape = shape_of(nest);
   const Device& device = current_device();
-  const auto columns = static_cast<int>(columns_for(nest, shape));
+  const Shape shape = shape_of(nest, updates_loop(nest));
   SharedCall call{};
   SharedArgs& args = call.args;
   args.batch = device_nest<AnyNest>(shape.batch);
   args.call = scatter_call(buffers, how);
   args.updates = {shape.updates.extent, 0, shape.updates.index, shape.updates.output};
   args.column = {shape.column.extent, shape.column.data, shape.column.index, shape.column.output};
-  args.cells = nest.coordinates[0].extent;
   args.cell_stride = nest.coordinates[0].stride;
-  args.columns = columns;
-  args.column_bits = std::countr_zero(static_cast<unsigned>(columns));
-  args.groups_of_point = (shape.column.extent - 1) / columns + 1;
-  args.groups = args.batch.points * args.groups_of_point;
-  args.stages = static_cast<uint32_t>((shape.updates.extent - 1) / (kSharedStage / columns) + 1);
+  args.groups = group_count(shape);
+  args.groups_of_point = ((shape.column.extent - 1) >> shape.column_bits) + 1;
+  args.column_bits = shape.column_bits;
+  args.cells = static_cast<int>(nest.coordinates[0].extent);
+  args.chunk = static_cast<int>(shape.chunk);
   args.indices = indices_of(nest.index_type.kind());
   call.type = nest.element_type;
-  call.threads = kSharedProducers + 32 * columns;
-  call.shared_bytes = static_cast<size_t>(bytes_for(nest, columns));
+  call.shared_bytes = static_cast<size_t>((int64_t{4} * args.cells << args.column_bits) +
+                                          list_bytes(args.chunk, nest.row_bytes));
+  const int64_t fitting = device.multiprocessor_shared_bytes /
+                          (static_cast<int64_t>(call.shared_bytes) + kReserved + kSharedStatic);
+  call.threads = fitting <= 1 ? 1024 : fitting <= 3 ? 512 : 256;
   const int64_t resident =
-      std::clamp<int64_t>(device.multiprocessor_shared_bytes /
-                              (static_cast<int64_t>(call.shared_bytes) + kSharedStatic + kReserved),
-                          1, device.multiprocessor_threads / call.threads);
+      std::clamp<int64_t>(fitting, 1, device.multiprocessor_threads / call.threads);
   call.blocks =
       static_cast<unsigned>(std::min<int64_t>(args.groups, resident * device.multiprocessors));
   switch (nest.reduction) {

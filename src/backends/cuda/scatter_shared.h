@@ -9,29 +9,29 @@
 
 namespace sheaf::cuda {
 
-inline constexpr int kSharedProducers = 256;  // threads
-inline constexpr int kSharedLoads = 8;        // updates per producer and stage
-inline constexpr int kSharedStage = kSharedProducers * kSharedLoads;
-inline constexpr int kSharedSlots = 3;
-inline constexpr int kMostColumns = 8;  // one consumer warp each
-// A little more than a block ever has, so that registers suffice for two blocks of one column.
-inline constexpr int kMostSharedThreads = kSharedProducers + 32 * kMostColumns + 64;
-inline constexpr int kSharedStatic = 1024;  // of a block's shared memory: the ring's barriers
+inline constexpr int kMostSharedThreads = 1024;
+inline constexpr int kSharedStatic = 1024;          // of a block's shared memory: more than it has
+inline constexpr int64_t kMostSharedCells = 65535;  // numbers of slots and items have 16 bits
+inline constexpr int kWalkedList = 64;              // longer lists are reduced by a warp
 
 // One dimension of the nest. Strides: data and output in bytes, index in elements.
 struct SharedLoop {
   int64_t extent, data, index, output;
 };
 
+// A group is a few neighbouring columns, whose elements share sectors of memory. Item i of a group
+// is update i >> column_bits of column i % columns; slot c << column_bits + j is cell c of column
+// j.
 struct SharedArgs {
   AnyNest batch;  // the loops outside; the rule and the one coordinate
   ScatterCall call;
   SharedLoop updates;  // of one column, in order; data is 0
   SharedLoop column;   // neighbouring columns
-  int64_t cells, cell_stride;
-  int64_t groups, groups_of_point;  // of columns: in all; per point of batch
-  int columns, column_bits;         // per group: a power of 2
-  uint32_t stages;                  // per group
+  int64_t cell_stride;
+  int64_t groups, groups_of_point;  // in all; per point of batch
+  int column_bits;
+  int cells;  // of a column
+  int chunk;  // items that are in shared memory at a time
   Indices indices;
 };
 

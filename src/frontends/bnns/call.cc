@@ -5,6 +5,7 @@
 #include <charconv>
 #include <climits>
 #include <string>
+#include <utility>
 
 #include "support/text.h"
 
@@ -124,8 +125,33 @@ Request common_request(Op op, const Call& call, const Tensors& t) {
   r.output = t.output.spec;
   r.output_given = true;
   r.rule = {.negative = Negative::kOutOfRange, .out_of_range = OutOfRange::kFail};
-  r.index_hint = "indices that are in range; BNNS has no other rule, and none counts from the end";
   return r;
+}
+
+Error in_words_of_bnns(const Call& call, const Tensors& t, const Error& error) {
+  Refusal refusal = error.refusal();
+  const Cause& cause = refusal.cause;
+  if (cause.reason == Reason::kIndex && !refusal.picture.empty()) {
+    refusal.next =
+        "indices that are in range; BNNS has no other rule, and none counts from the end";
+    return Error(std::move(refusal));
+  }
+  if (cause.tensor != "updates") {
+    return error;
+  }
+  if (cause.reason == Reason::kType) {
+    return Error(refusal_of(
+        call, cause, "types differ",
+        cat("input is ", t.input.spec.dtype.name(), ", but output is ", t.output.spec.dtype.name()),
+        "the same type; nothing is converted"));
+  }
+  if (cause.reason == Reason::kShape) {
+    return Error(refusal_of(
+        call, cause, "input has the wrong shape",
+        cat("input is ", bracketed(cause.got), ", but this call takes ", bracketed(cause.wanted)),
+        cat("an input of shape ", bracketed(cause.wanted))));
+  }
+  return error;
 }
 
 }  // namespace sheaf::bnns

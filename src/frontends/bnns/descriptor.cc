@@ -253,12 +253,21 @@ class Reader {
 
 }  // namespace
 
+Refusal refusal_of(const Call& call, const Cause& cause, const std::string& what,
+                   const std::string& detail, const std::string& next) {
+  return {.cause = cause,
+          .who = call.name,
+          .what = what,
+          .detail = detail,
+          .given = cat("input ", describe(call.input),
+                       call.has_indices ? cat("   indices ", describe(call.indices)) : "",
+                       "   output ", describe(call.output)),
+          .next = next};
+}
+
 void refuse(const Call& call, const std::string& what, const std::string& detail,
             const std::string& next) {
-  throw Error(ErrorCode::kInvalidArgument,
-              cat(call.name, ": ", what, "\n  ", detail, "\n  input ", describe(call.input),
-                  call.has_indices ? cat("   indices ", describe(call.indices)) : std::string(),
-                  "   output ", describe(call.output), "\n  try: ", next));
+  throw Error(refusal_of(call, {}, what, detail, next));
 }
 
 Tensor read_tensor(const Call& call, const char* name, const BNNSNDArrayDescriptor* descriptor) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sheaf/bnns.h"
+#include "sheaf/error.h"
 #include "sheaf/tensor.h"
 
 namespace sheaf::bnns {
@@ -20,7 +21,11 @@ struct Call {
   bool has_indices = true;
 };
 
-// Throws kInvalidArgument with four lines; the third is the descriptors.
+// A refusal whose third line shows the descriptors.
+Refusal refusal_of(const Call& call, const Cause& cause, const std::string& what,
+                   const std::string& detail, const std::string& next);
+
+// Throws it.
 [[noreturn]] void refuse(const Call& call, const std::string& what, const std::string& detail,
                          const std::string& next);
 

@@ -73,18 +73,18 @@ template <class Object, class Interface>
 const Object& checked_cast(const IDMLDevice* device, const char* call, const Interface* op) {
   const auto* object = static_cast<const Object*>(op);
   if (object == nullptr) {
-    refuse({.who = call,
-            .what = "null pointer",
-            .detail = "the operator is null",
-            .given = "no operator",
-            .next = "an operator of this device"});
+    throw Error(Refusal{.who = call,
+                        .what = "null pointer",
+                        .detail = "the operator is null",
+                        .given = "no operator",
+                        .next = "an operator of this device"});
   }
   if (object->device().Get() != device) {
-    refuse({.who = call,
-            .what = "operator of another device",
-            .detail = "the operator was created by another device",
-            .given = describe(object->executable()->plan().request()),
-            .next = "an operator of this device"});
+    throw Error(Refusal{.who = call,
+                        .what = "operator of another device",
+                        .detail = "the operator was created by another device",
+                        .given = describe(object->executable()->plan().request()),
+                        .next = "an operator of this device"});
   }
   return *object;
 }
@@ -127,9 +127,7 @@ class Device final : public Counted<IDMLDevice, Device> {
     return guarded([&] {
       const OperatorDesc read = read_operator(desc, options_);
       const Tensors tensors = read_tensors(read);
-      const Request request = is_scatter(read.info->op) ? scatter_request(read, tensors)
-                                                        : gather_request(read, tensors);
-      auto executable = std::make_shared<const Executable>(make_plan(request), tensors);
+      auto executable = std::make_shared<const Executable>(operator_plan(read, tensors), tensors);
       return create_into<Operator>(op, this, std::move(executable));
     });
   }

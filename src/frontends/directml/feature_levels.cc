@@ -143,13 +143,13 @@ void check_structs(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
                      : q.support == nullptr ? ", but the support data is null"
                                             : "";
   if (*null != 0 || q.query_size != sizeof(Query) || q.support_size != sizeof(Support)) {
-    refuse({.who = "CheckFeatureSupport",
-            .what = "structs do not fit",
-            .detail = cat("feature ", int32_t{q.feature}, " has a query of ", sizeof(Query),
-                          " bytes and support data of ", sizeof(Support), "; given were ",
-                          q.query_size, " and ", q.support_size, null),
-            .given = cat("device of ", level_name(level)),
-            .next = "the two structs of the feature, and their sizeof"});
+    throw Error(Refusal{.who = "CheckFeatureSupport",
+                        .what = "structs do not fit",
+                        .detail = cat("feature ", int32_t{q.feature}, " has a query of ",
+                                      sizeof(Query), " bytes and support data of ", sizeof(Support),
+                                      "; given were ", q.query_size, " and ", q.support_size, null),
+                        .given = cat("device of ", level_name(level)),
+                        .next = "the two structs of the feature, and their sizeof"});
   }
 }
 
@@ -167,12 +167,13 @@ void answer_feature_levels(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
   check_structs<Query, Support>(level, q);
   const auto& query = *static_cast<const Query*>(q.query);
   if (query.RequestedFeatureLevelCount == 0 || query.RequestedFeatureLevels == nullptr) {
-    refuse({.who = "CheckFeatureSupport",
-            .what = "no feature levels",
-            .detail = cat("RequestedFeatureLevelCount = ", query.RequestedFeatureLevelCount,
-                          query.RequestedFeatureLevels == nullptr ? ", and the list is null" : ""),
-            .given = cat("device of ", level_name(level)),
-            .next = "a list of at least one level"});
+    throw Error(Refusal{
+        .who = "CheckFeatureSupport",
+        .what = "no feature levels",
+        .detail = cat("RequestedFeatureLevelCount = ", query.RequestedFeatureLevelCount,
+                      query.RequestedFeatureLevels == nullptr ? ", and the list is null" : ""),
+        .given = cat("device of ", level_name(level)),
+        .next = "a list of at least one level"});
   }
   DML_FEATURE_LEVEL best{};
   for (UINT i = 0; i < query.RequestedFeatureLevelCount; ++i) {
@@ -182,12 +183,12 @@ void answer_feature_levels(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
     }
   }
   if (!is_feature_level(best)) {
-    refuse({.who = "CheckFeatureSupport",
-            .what = "no feature level supported",
-            .detail = "this device has none of the requested levels",
-            .given = cat("device of ", level_name(level)),
-            .next = cat("add ", level_name(level), " to the list"),
-            .code = ErrorCode::kUnsupported});
+    throw Error(Refusal{.code = ErrorCode::kUnsupported,
+                        .who = "CheckFeatureSupport",
+                        .what = "no feature level supported",
+                        .detail = "this device has none of the requested levels",
+                        .given = cat("device of ", level_name(level)),
+                        .next = cat("add ", level_name(level), " to the list")});
   }
   static_cast<Support*>(q.support)->MaxSupportedFeatureLevel = best;
 }
@@ -203,20 +204,21 @@ std::string hex(int32_t value) {
 void check_device_arguments(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL level) {
   const std::string given = cat("flags ", int32_t{flags}, "   feature level ", hex(level));
   if ((flags & ~DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
-    refuse({.who = "DMLCreateDevice",
-            .what = "unknown flags",
-            .detail = cat("flags = ", int32_t{flags}),
-            .given = given,
-            .next = "DML_CREATE_DEVICE_FLAG_NONE (0) or DML_CREATE_DEVICE_FLAG_DEBUG (1)"});
+    throw Error(
+        Refusal{.who = "DMLCreateDevice",
+                .what = "unknown flags",
+                .detail = cat("flags = ", int32_t{flags}),
+                .given = given,
+                .next = "DML_CREATE_DEVICE_FLAG_NONE (0) or DML_CREATE_DEVICE_FLAG_DEBUG (1)"});
   }
   if (!is_feature_level(level)) {
-    refuse({.who = "DMLCreateDevice",
-            .what = "feature level not supported",
-            .detail =
-                cat(hex(level), " is not the value of a level up to ", level_name(kHighestLevel)),
-            .given = given,
-            .next = level_name(kHighestLevel),
-            .code = ErrorCode::kUnsupported});
+    throw Error(Refusal{
+        .code = ErrorCode::kUnsupported,
+        .who = "DMLCreateDevice",
+        .what = "feature level not supported",
+        .detail = cat(hex(level), " is not the value of a level up to ", level_name(kHighestLevel)),
+        .given = given,
+        .next = level_name(kHighestLevel)});
   }
 }
 
@@ -225,12 +227,13 @@ void answer(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
     case DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT: return answer_type_support(level, q);
     case DML_FEATURE_FEATURE_LEVELS: return answer_feature_levels(level, q);
   }
-  refuse({.who = "CheckFeatureSupport",
-          .what = "unknown feature",
-          .detail = cat("feature = ", int32_t{q.feature}),
-          .given = cat("device of ", level_name(level)),
-          .next = "DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT (0) or DML_FEATURE_FEATURE_LEVELS (1)",
-          .code = ErrorCode::kUnsupported});
+  throw Error(Refusal{
+      .code = ErrorCode::kUnsupported,
+      .who = "CheckFeatureSupport",
+      .what = "unknown feature",
+      .detail = cat("feature = ", int32_t{q.feature}),
+      .given = cat("device of ", level_name(level)),
+      .next = "DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT (0) or DML_FEATURE_FEATURE_LEVELS (1)"});
 }
 
 }  // namespace sheaf::dml::detail

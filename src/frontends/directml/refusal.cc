@@ -3,16 +3,17 @@
 
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "frontends/directml/descriptors.h"
+#include "support/error_text.h"
 #include "support/text.h"
 
 namespace sheaf::dml {
 namespace {
 
-// One text a thread, so that threads which share a device do not read each other's.
-thread_local std::string last_error;
-thread_local bool no_memory_for_text = false;
+// One text per thread, so that threads which share a device do not read each other's.
+thread_local ErrorText last_error;
 
 HRESULT result_of(ErrorCode code) {
   switch (code) {
@@ -27,19 +28,13 @@ HRESULT result_of(ErrorCode code) {
 }
 
 HRESULT keep(const char* text, HRESULT result) noexcept {
-  try {
-    last_error = text;
-  } catch (const std::exception&) {
-    no_memory_for_text = true;
-  }
+  last_error.keep(text);
   return result;
 }
 
 }  // namespace
 
-const char* LastErrorText() noexcept {
-  return no_memory_for_text ? "out of memory" : last_error.c_str();
-}
+const char* LastErrorText() noexcept { return last_error.text; }
 
 namespace detail {
 namespace {
@@ -96,24 +91,18 @@ std::string describe(const DML_TENSOR_DESC* tensor) {
   return cat(type, " ", braced(sizes), strides.empty() ? "" : " strides " + braced(strides));
 }
 
-void refuse(const Refusal& r) {
-  throw Error(r.code,
-              cat(r.who, ": ", r.what, "\n  ", r.detail, "\n  ", r.given, "\n  try: ", r.next));
-}
+void refuse(Refusal refusal) { throw Error(std::move(refusal)); }
 
 void refuse(const OperatorDesc& op, const std::string& what, const std::string& detail,
             const std::string& next) {
-  refuse({.who = op.info->name,
-          .what = what,
-          .detail = detail,
-          .given = op.given.empty() ? describe_operator(op) : op.given,
-          .next = next});
+  throw Error(Refusal{.who = op.info->name,
+                      .what = what,
+                      .detail = detail,
+                      .given = op.given.empty() ? describe_operator(op) : op.given,
+                      .next = next});
 }
 
-void forget_last_error() noexcept {
-  last_error.clear();
-  no_memory_for_text = false;
-}
+void forget_last_error() noexcept { last_error.clear(); }
 
 HRESULT result_of_exception() noexcept {
   try {

@@ -12,12 +12,7 @@
 
 namespace sheaf::dml::detail {
 
-// The four lines of a refusal; see sheaf/error.h.
-struct Refusal {
-  std::string who, what, detail, given, next;
-  ErrorCode code = ErrorCode::kInvalidArgument;
-};
-[[noreturn]] void refuse(const Refusal& refusal);
+[[noreturn]] void refuse(Refusal refusal);
 
 // Throws with all tensors and attributes of `op` on the third line, as far as they can be read.
 [[noreturn]] void refuse(const OperatorDesc& op, const std::string& what, const std::string& detail,

@@ -179,7 +179,7 @@ std::vector<std::string> accepting(const Plan& plan) {
 // explain names the kernel that runs: the one for small calls has an entry in the table.
 TEST_F(CudaRun, SmallCallsHaveAKernelOfTheirOwn) {
   EXPECT_EQ(accepting(gathers).front(), "cuda.small");
-  const Plan more = plan_gather({f32, {3, 2}}, {i64, {5000}});
+  const Plan more = plan_gather({f32, {3, 2}}, {i64, {20000}});
   EXPECT_EQ(accepting(more).front(), "cuda.rows");
 }
 

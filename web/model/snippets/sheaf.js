@@ -147,7 +147,7 @@ export function cCode(r) {
   const xla = isXla(r) ? cXlaDims(r) : { lines: [], options: [] };
   const options = [...xla.options, ...cOptions(r)];
   const names = ["data", "indices", ...(r.scatters ? ["updates"] : [])];
-  const count = r.output.sizes.reduce((a, b) => a * b, 1);
+  const { count } = r.output;
   const kind = r.data.dtype[0];
   return ["#include <sheaf/c.h>", "", "#include <math.h>", "#include <stdio.h>", "", "int main(void) {",
     ...names.flatMap((name) => cTensor(name, r[name], flat(r[name], cppValue))),

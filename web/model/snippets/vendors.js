@@ -88,6 +88,8 @@ export function directmlCode(r) {
   refuseUnless(op, `operator for ${r.op}`);
   refuseUnless(r.op === "gather_nd" || !r.batch_dims, "batch dimensions in this operator");
   refuseUnless(!r.broadcast, "broadcast in GATHER_ELEMENTS");
+  refuseUnless(!r.op.endsWith("_elements") || sameOffAxis(r),
+    "indices that are smaller than data off the axis");
   refuseUnless(r.reduction === "none", `reduction ${r.reduction}`);
   refuseUnless(!r.onto_zeros, "scatter onto zeros: bind zeros as the input");
   refuseOtherRule(r, "from_end", "clamp");
@@ -127,9 +129,8 @@ function bnnsTensor(name, tensor, values) {
   const type = CPP_TYPES[tensor.dtype];
   refuseUnless(type && BNNS_TYPES[tensor.dtype], `literals of type ${tensor.dtype}`);
   const rank = tensor.sizes.length;
-  const count = tensor.sizes.reduce((a, b) => a * b, 1);
   const layout = rank === 1 ? "BNNSDataLayoutVector" : `BNNSDataLayout${rank}DFirstMajor`;
-  return [values === null ? `${type} ${name}_values[${count}];` : `${type} ${name}_values[] = {${values}};`,
+  return [values === null ? `${type} ${name}_values[${tensor.count}];` : `${type} ${name}_values[] = {${values}};`,
     `BNNSNDArrayDescriptor ${name} = {.layout = ${layout},`,
     `                               .size = {${tensor.sizes.join(", ")}},`,
     `                               .data = ${name}_values,`,

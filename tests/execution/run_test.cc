@@ -151,7 +151,7 @@ TEST_F(PlanRun, RefusesKernelsThatAreNotThere) {
       refusal([&] { plan.run(data.data(), indices.data(), output.data(), {.kernel = "abacus"}); },
               ErrorCode::kUnsupported),
       "gather: no such kernel\n"
-      "  \"abacus\" names no gather kernel that can run here\n"
+      "  \"abacus\" names no gather kernel of this build\n"
       "  data f32[3, 2]   indices i64[2]   axis 0   output f32[2, 2]\n"
       "  try: another kernel; sheaf explain --kernels lists them");
   for (const char* name : {"referenc", "reference.", "reference.loop", "Reference", "loops", "."}) {
@@ -190,7 +190,7 @@ TEST(KernelFromTheEnvironmentDeathTest, IsTakenUnlessTheCallAsksForAnother) {
   EXPECT_EXIT(name("abacus", {.kernel = "reference"}), testing::ExitedWithCode(0),
               "reference.loops");
   EXPECT_EXIT(name("abacus", {}), testing::ExitedWithCode(0),
-              "\"abacus\" names no gather kernel that can run here");
+              "\"abacus\" names no gather kernel of this build");
 }
 
 TEST_F(PlanRun, ReportsKernelsInTheOrderTheyAreAsked) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "helpers/crowd.h"
+#include "helpers/colliding_updates.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,13 +15,14 @@ using sheaf::Reduction;
 
 namespace {
 
-std::vector<int64_t> crowded(Rng& rng, Crowd crowd, int64_t updates, int64_t cells) {
+std::vector<int64_t> colliding_rows(Rng& rng, Collisions collisions, int64_t updates,
+                                    int64_t cells) {
   std::vector<int64_t> indices;
   for (int64_t i = 0; i < updates; ++i) {
-    switch (crowd) {
-      case Crowd::kOneCell: indices.push_back(cells / 2); break;
-      case Crowd::kHundredCells: indices.push_back(rng.from(0, 99)); break;
-      case Crowd::kZipf: {
+    switch (collisions) {
+      case Collisions::kOneCell: indices.push_back(cells / 2); break;
+      case Collisions::kHundredCells: indices.push_back(rng.from(0, 99)); break;
+      case Collisions::kZipf: {
         const double uniform = static_cast<double>(rng.from(1, 1 << 20)) / (1 << 20);
         const auto rank = static_cast<int64_t>(std::pow(static_cast<double>(cells), uniform)) - 1;
         indices.push_back(std::min(rank, cells - 1));
@@ -71,9 +72,10 @@ Bytes whole_numbers(Rng& rng, DType type, int64_t count) {
 
 }  // namespace
 
-void check_crowd(const Machine& machine, Crowd crowd, int64_t updates, int64_t columns, bool tame) {
+void check_collisions(const Machine& machine, Collisions collisions, int64_t updates,
+                      int64_t columns, bool tame) {
   Rng rng(static_cast<uint64_t>(updates + columns));
-  const Rows rows{crowded(rng, crowd, updates, kCells), columns};
+  const Rows rows{colliding_rows(rng, collisions, updates, kCells), columns};
   for (const DType type : oracle::kNumberTypes) {
     const Bytes data = random_elements(rng, type, kCells * columns, tame);
     const Bytes moved = random_elements(rng, type, updates * columns, tame);
@@ -85,9 +87,10 @@ void check_crowd(const Machine& machine, Crowd crowd, int64_t updates, int64_t c
   }
 }
 
-void check_relaxed_crowd(const Machine& machine, Crowd crowd, int64_t updates, int64_t columns) {
+void check_relaxed_collisions(const Machine& machine, Collisions collisions, int64_t updates,
+                              int64_t columns) {
   Rng rng(static_cast<uint64_t>(updates + columns));
-  const Rows rows{crowded(rng, crowd, updates, kCells), columns};
+  const Rows rows{colliding_rows(rng, collisions, updates, kCells), columns};
   for (const DType type : {sheaf::i8, sheaf::i16, sheaf::i32, sheaf::i64, sheaf::u8, sheaf::u16,
                            sheaf::u32, sheaf::u64, sheaf::f32, sheaf::f64}) {
     const Bytes data = whole_numbers(rng, type, kCells * columns);

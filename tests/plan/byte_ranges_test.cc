@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 
 #include <gtest/gtest.h>
 

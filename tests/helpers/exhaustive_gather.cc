@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "helpers/exhaustive.h"
 #include "helpers/small_world.h"
-#include "helpers/worlds.h"
 
 using oracle::Op;
 using oracle::rank;
@@ -15,7 +15,7 @@ namespace {}  // namespace
 // Index shapes: ranks 0 to 2, extents 0 to 2. All combinations of values for up to 2 indices, for
 // data of rank 3 for 1. Batched: index extents up to 3, as batch dimensions have to equal data's;
 // axis not negative.
-void gather_world(const Machine& machine, int64_t data_rank, bool batched) {
+void check_every_gather(const Machine& machine, int64_t data_rank, bool batched) {
   SmallWorld world(machine, data_rank == 3 ? 1 : 2);
   for (const Shape& data : shapes(data_rank, data_rank, 3)) {
     for (const Shape& indices : shapes(0, 2, batched ? 3 : 2)) {
@@ -44,7 +44,8 @@ void gather_world(const Machine& machine, int64_t data_rank, bool batched) {
 
 // Index shapes: all of the same rank with extents 0 to 3 (and one rank less and more, refused),
 // whether they fit or not. All combinations of values for up to `full` indices.
-void gather_elements_world(const Machine& machine, int64_t data_rank, bool broadcast, size_t full) {
+void check_every_gather_elements(const Machine& machine, int64_t data_rank, bool broadcast,
+                                 size_t full) {
   SmallWorld world(machine, full);
   for (const Shape& data : shapes(data_rank, data_rank, 3)) {
     for (const Shape& indices : shapes(std::max<int64_t>(0, data_rank - 1), data_rank + 1, 3)) {
@@ -70,7 +71,7 @@ void gather_elements_world(const Machine& machine, int64_t data_rank, bool broad
 // Index shapes: a grid of rank 0 to 2 with extents 0 to 2, or up to 3 where there are batch
 // dimensions, then tuples of 0 to one more than data has dimensions. All combinations of values
 // for up to `full` indices.
-void gather_nd_world(const Machine& machine, int64_t data_rank, size_t full) {
+void check_every_gather_nd(const Machine& machine, int64_t data_rank, size_t full) {
   SmallWorld world(machine, full);
   for (const Shape& data : shapes(data_rank, data_rank, 3)) {
     for (const Shape& grid : shapes(0, 2, 3)) {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "helpers/exhaustive.h"
 #include "helpers/scatter_world.h"
-#include "helpers/worlds.h"
 
 using oracle::Op;
 using oracle::rank;
@@ -25,7 +25,7 @@ void expect_all_kinds(const ScatterWorld& world, int64_t data_rank) {
 }  // namespace
 
 // Extents of rank 3: 0 to 2.
-void scatter_world(const Machine& machine, int64_t data_rank, bool batched) {
+void check_every_scatter(const Machine& machine, int64_t data_rank, bool batched) {
   ScatterWorld world(machine, data_rank < 2 ? 2 : 1, data_rank == 3, data_rank == 1);
   for (const Shape& data : shapes(data_rank, data_rank, most_extent(data_rank))) {
     for (const Shape& indices : shapes(0, 2, batched ? most_extent(data_rank) : 2)) {
@@ -48,7 +48,7 @@ void scatter_world(const Machine& machine, int64_t data_rank, bool batched) {
   expect_all_kinds(world, data_rank);
 }
 
-void scatter_elements_world(const Machine& machine, int64_t data_rank, size_t full) {
+void check_every_scatter_elements(const Machine& machine, int64_t data_rank, size_t full) {
   ScatterWorld world(machine, full, data_rank == 3, data_rank == 1);
   const int64_t most = most_extent(data_rank);
   for (const Shape& data : shapes(data_rank, data_rank, most)) {
@@ -64,7 +64,7 @@ void scatter_elements_world(const Machine& machine, int64_t data_rank, size_t fu
   expect_all_kinds(world, data_rank);
 }
 
-void scatter_nd_world(const Machine& machine, int64_t data_rank, size_t full) {
+void check_every_scatter_nd(const Machine& machine, int64_t data_rank, size_t full) {
   ScatterWorld world(machine, full, data_rank == 3, data_rank == 1);
   for (const Shape& data : shapes(data_rank, data_rank, most_extent(data_rank))) {
     for (const Shape& grid : shapes(0, 2, most_extent(data_rank))) {

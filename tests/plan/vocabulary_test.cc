@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "plan/vocabulary.h"
+
 #include <gtest/gtest.h>
 
 #include <complex>
 #include <cstddef>
+#include <fstream>
 #include <set>
 #include <string>
 
@@ -140,6 +143,46 @@ TEST(RuleNames, AreTheVocabulary) {
   EXPECT_EQ(to_string(Op::kGatherElements), "gather_elements");
   EXPECT_EQ(to_string(Op::kGatherNd), "gather_nd");
   EXPECT_EQ(to_string(Op::kXlaGather), "xla_gather");
+}
+
+template <class Table>
+void expect_rows_in_order(const Table& table) {
+  for (size_t i = 0; i < table.size(); ++i) {
+    EXPECT_EQ(static_cast<size_t>(table[i].value), i);
+    EXPECT_EQ(find_named(table, table[i].name), &table[i]);
+    EXPECT_EQ(to_string(table[i].value), table[i].name);
+  }
+  EXPECT_EQ(find_named(table, "nothing"), nullptr);
+}
+
+TEST(Vocabulary, HasARowForEveryValue) {
+  expect_rows_in_order(kOps);
+  expect_rows_in_order(kNegatives);
+  expect_rows_in_order(kOutOfRanges);
+  expect_rows_in_order(kReductions);
+  for (size_t i = 0; i < kTypes.size(); ++i) {
+    EXPECT_EQ(static_cast<size_t>(kTypes[i].value.kind()), i);
+  }
+}
+
+// docs/semantics.md has every name, between backquotes and in a table.
+TEST(Vocabulary, IsInTheDocs) {
+  std::ifstream file("docs/semantics.md");
+  ASSERT_TRUE(file) << "tests run in the root of the source tree";
+  std::string tables;
+  for (std::string line; std::getline(file, line);) {
+    tables += line.starts_with("|") ? line : "";
+  }
+  const auto expect_all = [&](const auto& table) {
+    for (const auto& row : table) {
+      EXPECT_NE(tables.find("`" + std::string(row.name) + "`"), std::string::npos) << row.name;
+    }
+  };
+  expect_all(kOps);
+  expect_all(kNegatives);
+  expect_all(kOutOfRanges);
+  expect_all(kReductions);
+  expect_all(kTypes);
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "helpers/exhaustive.h"
 #include "helpers/scatter_world.h"
 #include "helpers/small_world.h"
-#include "helpers/worlds.h"
 
 using oracle::Op;
 using oracle::Problem;
@@ -138,10 +138,10 @@ void check_world(const Machine& machine, int64_t data_rank, int64_t indices_rank
 
 }  // namespace
 
-void xla_gather_world(const Machine& machine, int64_t data_rank, int64_t indices_rank) {
+void check_every_xla_gather(const Machine& machine, int64_t data_rank, int64_t indices_rank) {
   check_world<SmallWorld>(machine, data_rank, indices_rank);
 }
 
-void xla_scatter_world(const Machine& machine, int64_t data_rank, int64_t indices_rank) {
+void check_every_xla_scatter(const Machine& machine, int64_t data_rank, int64_t indices_rank) {
   check_world<ScatterWorld>(machine, data_rank, indices_rank);
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "helpers/crowd.h"
+#include "helpers/colliding_updates.h"
 #include "helpers/problem_plan.h"
 #include "helpers/rng.h"
 #include "sheaf/sheaf.h"
@@ -15,19 +15,21 @@ namespace sheaf {
 namespace {
 
 TEST(Collisions, AllInOneCell) {
-  check_crowd(host(), Crowd::kOneCell, 6000, 1, true);
-  check_crowd(host(), Crowd::kOneCell, 1500, 5, false);
+  check_collisions(host(), Collisions::kOneCell, 6000, 1, true);
+  check_collisions(host(), Collisions::kOneCell, 1500, 5, false);
 }
 TEST(Collisions, AHundredCells) {
-  check_crowd(host(), Crowd::kHundredCells, 6000, 1, true);
-  check_crowd(host(), Crowd::kHundredCells, 1500, 5, false);
+  check_collisions(host(), Collisions::kHundredCells, 6000, 1, true);
+  check_collisions(host(), Collisions::kHundredCells, 1500, 5, false);
 }
 TEST(Collisions, ZipfsLaw) {
-  check_crowd(host(), Crowd::kZipf, 6000, 1, false);
-  check_crowd(host(), Crowd::kZipf, 1500, 5, true);
+  check_collisions(host(), Collisions::kZipf, 6000, 1, false);
+  check_collisions(host(), Collisions::kZipf, 1500, 5, true);
 }
 
-TEST(Collisions, RelaxedOnWholeNumbers) { check_relaxed_crowd(host(), Crowd::kZipf, 1500, 5); }
+TEST(Collisions, RelaxedOnWholeNumbers) {
+  check_relaxed_collisions(host(), Collisions::kZipf, 1500, 5);
+}
 
 // The sum in another order, or in higher precision, has other bits.
 TEST(Collisions, TheOrderOfASumIsThatOfTheUpdates) {
