@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "support/text.h"
 
 namespace sheaf::dml_com {

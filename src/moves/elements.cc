@@ -9,7 +9,7 @@
 
 #include "moves/convert.h"
 #include "moves/moves.h"
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "plan/request.h"
 #include "plan/scalar.h"
 #include "support/text.h"

@@ -5,7 +5,7 @@
 
 #include "frontends/bnns/call.h"
 #include "moves/moves.h"
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "support/text.h"
 
 namespace sheaf::bnns {
