@@ -107,7 +107,7 @@ class Counted : public Base {
     if (iid == __uuidof(IUnknown)) {
       *object = static_cast<IUnknown*>(this);
     }
-    (void)((iid == __uuidof(Reachable) ? * object = static_cast<Reachable*>(this) : nullptr), ...);
+    (offer<Reachable>(iid, object), ...);
     if (*object == nullptr) {
       return E_NOINTERFACE;
     }
@@ -130,6 +130,13 @@ class Counted : public Base {
   Counted& operator=(const Counted&) = delete;
 
  private:
+  template <class Interface>
+  void offer(REFIID iid, void** object) {
+    if (iid == __uuidof(Interface)) {
+      *object = static_cast<Interface*>(this);
+    }
+  }
+
   std::atomic<ULONG> count_{1};
 };
 

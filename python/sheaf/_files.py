@@ -31,7 +31,8 @@ def _numpy_dtype(name: str) -> numpy.dtype[Any]:
             import ml_dtypes
         except ImportError:
             return numpy.dtype("uint16" if name == "bf16" else "uint8")
-        return numpy.dtype(getattr(ml_dtypes, _ML_NAMES[name]))
+        dtype: numpy.dtype[Any] = numpy.dtype(getattr(ml_dtypes, _ML_NAMES[name]))
+        return dtype
     return numpy.dtype(f"V{name.removeprefix('opaque')}")
 
 
@@ -71,7 +72,7 @@ class Table:
         return f"sheaf.Table({self.name!r}, {self.dtype}, {list(self.shape)}, {self.path!r})"
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> numpy.ndarray[Any, Any]:
-        array = self._table.load().view(self.dtype).reshape(self.shape)
+        array: numpy.ndarray[Any, Any] = self._table.load().view(self.dtype).reshape(self.shape)
         return array if dtype is None else array.astype(dtype)
 
     def __getitem__(self, rows: Any) -> numpy.ndarray[Any, Any]:
@@ -83,7 +84,8 @@ class Table:
             if array.shape != (len(self),):
                 raise IndexError(f"a mask of shape {array.shape} for {len(self)} rows")
             array = numpy.flatnonzero(array)
-        return self.gather(array)
+        picked: numpy.ndarray[Any, Any] = self.gather(array)
+        return picked
 
     def _gather(self, op: str, indices: Any, axis: int = 0, batch_dims: int = 0,
                 broadcast: bool = False, *, out_of_range: str = "fail",

@@ -9,6 +9,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
+
 #include "bindings.h"
 #include "errors.h"
 #include "files.h"
@@ -193,28 +195,37 @@ void bind_files(nb::module_& module) {
       .def_rw("reader", &Settings::reader)
       .def_rw("cache", &Settings::cache, nb::rv_policy::reference);
   nb::class_<Table>(module, "TableHandle", "What sheaf.Table stands on.")
-      .def("info", [](const Table& table) { return info_tuple(table.info()); })
-      .def("load",
-           [](const Table& table) {
-             nb::gil_scoped_release released;
-             Array array = table.load();
-             nb::gil_scoped_acquire acquired;
-             return bytes_of(std::move(array));
-           })
-      .def("gather", gather_table)
-      .def("scatter", scatter_table);
+      .def(
+          "info", [](const Table& table) { return info_tuple(table.info()); },
+          nb::sig("def info(self) -> tuple[Any, ...]"))
+      .def(
+          "load",
+          [](const Table& table) {
+            std::optional<Array> array;
+            {
+              const nb::gil_scoped_release released;
+              array.emplace(table.load());
+            }
+            return bytes_of(std::move(*array));
+          },
+          nb::sig("def load(self) -> Any"))
+      .def("gather", gather_table, nb::sig("def gather(self, *arguments: Any) -> tuple[Any, ...]"))
+      .def("scatter", scatter_table,
+           nb::sig("def scatter(self, *arguments: Any) -> dict[str, Any]"));
   nb::class_<File>(module, "FileHandle", "What sheaf.File stands on.")
       .def(nb::init<const std::string&>())
       .def("format", [](const File& file) { return std::string(to_string(file.format())); })
       .def("metadata", &File::metadata)
-      .def("tensors",
-           [](const File& file) {
-             nb::list list;
-             for (const TableInfo& info : file.tensors()) {
-               list.append(info_tuple(info));
-             }
-             return list;
-           })
+      .def(
+          "tensors",
+          [](const File& file) {
+            nb::list list;
+            for (const TableInfo& info : file.tensors()) {
+              list.append(info_tuple(info));
+            }
+            return list;
+          },
+          nb::sig("def tensors(self) -> list[tuple[Any, ...]]"))
       .def("table", &File::table);
   module.def("raw_table", raw_table);
   module.def("set_table_type",

@@ -153,7 +153,7 @@ TEST_F(PlanRun, RefusesKernelsThatAreNotThere) {
       "gather: no such kernel\n"
       "  \"abacus\" names no gather kernel of this build\n"
       "  data f32[3, 2]   indices i64[2]   axis 0   output f32[2, 2]\n"
-      "  try: another kernel; sheaf explain --kernels lists them");
+      "  try: another kernel; sheaf doctor lists the backends");
   for (const char* name : {"referenc", "reference.", "reference.loop", "Reference", "loops", "."}) {
     EXPECT_EQ(refusal([&] { kernel_name(plan, {.kernel = name}); }, ErrorCode::kUnsupported)
                   .find("gather: no such kernel"),
