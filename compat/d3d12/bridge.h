@@ -24,7 +24,7 @@ struct BufferMemory {
   UINT64 bytes;
   bool written_by_commands;  // false in an upload heap
   DeviceMemory* on_device;   // null: host memory
-  const char* device;        // its name ("cuda"); "" for host memory
+  const char* device;        // one of device_names(); "" for host memory
 };
 
 // A copy between buffers, which are on the host or on a device. Ranges were checked.

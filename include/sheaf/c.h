@@ -267,7 +267,7 @@ typedef struct sheaf_queue sheaf_queue;
 sheaf_status sheaf_queue_host(int32_t threads, sheaf_queue** queue);
 
 // On the device that the calling thread uses, which has to be this one. `stream` is of the device's
-// own kind (a cudaStream_t); NULL is the default stream.
+// own kind; NULL is the default stream.
 sheaf_status sheaf_queue_device(DLDevice device, void* stream, sheaf_queue** queue);
 
 // Waits for all that was started on the queue, and reports a bad index that the last run met. Does

@@ -218,8 +218,11 @@ void drop_padding(TensorSpec& grid, int rank) {
     ++padding;
   }
   if (grid.rank() - padding == rank) {
-    grid.sizes = Dims(std::span(grid.sizes).subspan(static_cast<size_t>(padding)));
-    grid.strides = Dims(std::span(grid.strides).subspan(static_cast<size_t>(padding)));
+    const auto without_padding = [&](const Dims& dims) {
+      return Dims(std::span<const int64_t>(dims.begin() + padding, dims.end()));
+    };
+    grid.sizes = without_padding(grid.sizes);
+    grid.strides = without_padding(grid.strides);
   }
 }
 

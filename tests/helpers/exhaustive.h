@@ -14,7 +14,8 @@
 
 // All combinations of values for up to `full` indices.
 void check_every_gather(const Machine& machine, int64_t data_rank, bool batched);
-void check_every_gather_elements(const Machine& machine, int64_t data_rank, bool broadcast, size_t full);
+void check_every_gather_elements(const Machine& machine, int64_t data_rank, bool broadcast,
+                                 size_t full);
 void check_every_gather_nd(const Machine& machine, int64_t data_rank, size_t full);
 
 // ScatterWorld says how reductions, types and threads take turns.

@@ -143,7 +143,7 @@ void print_text(const Machine& machine, const std::vector<BackendReport>& backen
          cat(device.available ? verdict(device) : device.name, "   ", device.description));
   }
   if (devices.empty()) {
-    line("device", "none in this build (a GPU needs -DSHEAF_CUDA=ON)");
+    line("device", "none in this build");
   }
   line("mpi", kNotBuilt);
   if (const std::string forced = kernel_override(); !forced.empty()) {

@@ -274,7 +274,7 @@ void add_file_options(CLI::App& command, OperatorOptions& o) {
       ->option_text("N");
   command.add_flag("--direct", o.file.direct, "Read past the page cache (O_DIRECT)");
   CLI::Option* device =
-      command.add_option("--device", o.device, "Run there, on the whole table: cuda")
+      command.add_option("--device", o.device, "Run there, on the whole table; see sheaf doctor")
           ->check(CLI::Validator(check_device, ""))
           ->option_text("NAME");
   if (is_scatter(o.op)) {

@@ -26,7 +26,7 @@ constexpr Kernel kGather[] = {
 };
 constexpr Kernel kScatter[] = {
     {"cpu.scatter_parts", cpu::parts_refusal},
-    {"cpu.scatter_sorted", cpu::sorted_refusal},
+    {"cpu.scatter_cells", cpu::cells_refusal},
     {"cpu.scatter_in_order", cpu::in_order_refusal},
     {"cpu.scatter_plain", accepts_everything},
 };

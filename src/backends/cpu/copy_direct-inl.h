@@ -20,26 +20,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sheaf::cpu::HWY_NAMESPACE {
 
-// Indices that are looked at together: if all of them name entries as they are, which is one
-// comparison each and one branch, nothing else is to be done.
-inline constexpr int64_t kGroup = 8;
 inline constexpr int64_t kDirectAhead = 16;  // rows
-
-template <class Index>
-HWY_INLINE void load_entries(EntryRule rule, const std::byte* indices, int64_t i,
-                             int64_t (&entries)[kGroup], int64_t& bad) {
-  bool plain = true;
-  HWY_UNROLL(8)
-  for (int64_t k = 0; k < kGroup; ++k) {
-    entries[k] = widen(load_index<Index>(indices, i + k));
-    plain = plain && static_cast<uint64_t>(entries[k]) <= static_cast<uint64_t>(rule.last);
-  }
-  if (HWY_UNLIKELY(!plain)) {
-    for (int64_t& entry : entries) {
-      entry = clamped_entry<true>(rule, entry, bad);
-    }
-  }
-}
 
 // Where an index leads, and what is moved from there. Rows of kPart bytes; if kTwice, of more than
 // kPart and up to 2 * kPart bytes. kPacked: entries are kPart bytes apart, and nothing else moves

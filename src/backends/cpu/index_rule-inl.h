@@ -50,7 +50,27 @@ HWY_INLINE int64_t clamped_entry(EntryRule rule, Index value, int64_t& bad) {
   return entry;
 }
 
-// The same on a vector of int64.
+// Indices that are looked at together: if all of them name entries as they are, which is one
+// comparison each and one branch, nothing else is to be done.
+inline constexpr int64_t kGroup = 8;
+
+template <class Index>
+HWY_INLINE void load_entries(EntryRule rule, const std::byte* indices, int64_t i,
+                             int64_t (&entries)[kGroup], int64_t& bad) {
+  bool plain = true;
+  HWY_UNROLL(8)
+  for (int64_t k = 0; k < kGroup; ++k) {
+    entries[k] = widen(load_index<Index>(indices, i + k));
+    plain = plain && static_cast<uint64_t>(entries[k]) <= static_cast<uint64_t>(rule.last);
+  }
+  if (HWY_UNLIKELY(!plain)) {
+    for (int64_t& entry : entries) {
+      entry = clamped_entry<true>(rule, entry, bad);
+    }
+  }
+}
+
+// The nearest entries of a vector of int64.
 template <bool kCheck, class D64, class V = hn::Vec<D64>>
 HWY_INLINE V clamped_entries(D64 d, V from_end, V last, V index, V& bad) {
   const V at = hn::Add(index, hn::And(hn::BroadcastSignBit(index), from_end));

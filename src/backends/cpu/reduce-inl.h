@@ -11,6 +11,7 @@
 
 #include <cstring>
 
+#include "backends/cpu/index_rule-inl.h"
 #include "backends/cpu/machine.h"
 #include "backends/cpu/reduce.h"
 #include "backends/cpu/small_float-inl.h"
@@ -57,13 +58,14 @@ HWY_INLINE void prefetch_row(const std::byte* row, int64_t bytes) {
   constexpr int64_t kMost = 512;  // the processor's own prefetcher takes over behind that
   const int64_t asked = bytes < kMost ? bytes : kMost;
   for (int64_t at = 0; at < asked; at += kLine) {
-    prefetch_line(row + at);
+    __builtin_prefetch(row + at);
   }
-  prefetch_line(row + asked - 1);
+  __builtin_prefetch(row + asked - 1);
 }
 
-// Calls reduce(data row, update row) for each update, in order.
-template <bool kListed, bool kAhead, class ReduceOne>
+// Calls reduce(data row, update row) for each update, in order. Prefetches rows of data that are
+// not in cache (kFar), and listed updates: those are never in a row.
+template <bool kListed, bool kFar, class ReduceOne>
 HWY_INLINE void visit_rows(const RowReduction& rows, ReduceOne reduce) {
   // Locals: a store of bytes might change what a reference refers to.
   std::byte* const data = rows.data;
@@ -73,10 +75,13 @@ HWY_INLINE void visit_rows(const RowReduction& rows, ReduceOne reduce) {
   const int64_t step = rows.update_step;
   const int64_t count = rows.count;
   const int64_t bytes = rows.row_bytes;
-  const int64_t ahead = rows.prefetch_rows;
+  constexpr int64_t kListedAhead = 16;
+  const int64_t ahead = kFar ? rows.prefetch_rows : kListedAhead;
   for (int64_t i = 0; i < count; ++i) {
-    if (kAhead && i + ahead < count) {
-      prefetch_row(data + to[i + ahead], bytes);
+    if ((kListed || kFar) && i + ahead < count) {
+      if (kFar) {
+        prefetch_row(data + to[i + ahead], bytes);
+      }
       if (kListed) {
         prefetch_row(updates + from[i + ahead], bytes);
       }
@@ -87,8 +92,10 @@ HWY_INLINE void visit_rows(const RowReduction& rows, ReduceOne reduce) {
 
 template <class ReduceOne>
 HWY_INLINE void for_each_row(const RowReduction& rows, ReduceOne reduce) {
-  if (rows.from != nullptr) {  // sorted by place: the updates are what is far
+  if (rows.from != nullptr && rows.prefetch_rows > 0) {
     visit_rows<true, true>(rows, reduce);
+  } else if (rows.from != nullptr) {
+    visit_rows<true, false>(rows, reduce);
   } else if (rows.prefetch_rows > 0) {
     visit_rows<false, true>(rows, reduce);
   } else {
@@ -103,6 +110,44 @@ void reduce_elements(const RowReduction& rows) {
     auto* at = reinterpret_cast<Element*>(cell);
     *at = Op::reduce(*at, *reinterpret_cast<const Element*>(update));
   });
+}
+
+template <class Op>
+bool reduce_direct(const DirectReduction& direct, const RowReduction& rows) {
+  using Element = typename Op::Element;
+  constexpr int64_t kAhead = 16;
+  const EntryRule rule{direct.from_end, direct.extent - 1};
+  const std::byte* const indices = direct.indices;
+  const int64_t stride = direct.stride;
+  const int64_t step = rows.update_step;
+  const int64_t count = rows.count;
+  const int64_t last_prefetch = rows.prefetch_rows > 0 ? count - kAhead - kGroup : -1;
+  std::byte* const data = rows.data;
+  const std::byte* const updates = rows.updates;
+  const auto reduce = [=](int64_t i, int64_t entry) HWY_ATTR {
+    auto* at = reinterpret_cast<Element*>(data + entry * stride);
+    *at = Op::reduce(*at, *reinterpret_cast<const Element*>(updates + i * step));
+  };
+  int64_t bad = 0;
+  int64_t i = 0;
+  int64_t entries[kGroup];
+  for (; i + kGroup <= count; i += kGroup) {
+    load_entries<int64_t>(rule, indices, i, entries, bad);
+    if (i <= last_prefetch) {
+      HWY_UNROLL(8)
+      for (int64_t k = 0; k < kGroup; ++k) {
+        prefetch_line(data + load_index<int64_t>(indices, i + kAhead + k) * stride);
+      }
+    }
+    HWY_UNROLL(8)
+    for (int64_t k = 0; k < kGroup; ++k) {
+      reduce(i + k, entries[k]);
+    }
+  }
+  for (; i < count; ++i) {
+    reduce(i, clamped_entry<true>(rule, load_index<int64_t>(indices, i), bad));
+  }
+  return bad == 0;
 }
 
 template <class Op>

@@ -60,6 +60,14 @@ using OnFloat = Plain<kReduction, float>;
 template <Reduction kReduction>
 using OnDouble = Plain<kReduction, double>;
 template <Reduction kReduction>
+using OnInt32 = Plain<kReduction, int32_t>;
+template <Reduction kReduction>
+using OnInt64 = Plain<kReduction, int64_t>;
+template <Reduction kReduction>
+using OnUInt32 = Plain<kReduction, uint32_t>;
+template <Reduction kReduction>
+using OnUInt64 = Plain<kReduction, uint64_t>;
+template <Reduction kReduction>
 using OnFloat16 = Small<kReduction, Float16>;
 template <Reduction kReduction>
 using OnBFloat16 = Small<kReduction, BFloat16>;
@@ -77,6 +85,21 @@ ReduceRows pick_complex(Reduction reduction) {
     case Reduction::kNone: break;
   }
   return reduce_by_definition;
+}
+
+// Elements of 4 and 8 bytes, straight from indices.
+template <template <Reduction> class Op>
+ReduceDirect pick_direct(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kAdd:
+    case Reduction::kMean: return reduce_direct<Op<Reduction::kAdd>>;
+    case Reduction::kSub: return reduce_direct<Op<Reduction::kSub>>;
+    case Reduction::kMul: return reduce_direct<Op<Reduction::kMul>>;
+    case Reduction::kMin: return reduce_direct<Op<Reduction::kMin>>;
+    case Reduction::kMax: return reduce_direct<Op<Reduction::kMax>>;
+    case Reduction::kNone: break;
+  }
+  return nullptr;
 }
 
 ReduceRows pick_copy(int64_t row_bytes) {
@@ -117,6 +140,33 @@ ReduceRows target_reducer(DType type, Reduction reduction, int64_t row_bytes) {
   return reduce_by_definition;
 }
 
+ReduceDirect target_direct_reducer(DType type, Reduction reduction, int64_t row_bytes) {
+  if (row_bytes != type.bytes()) {
+    return nullptr;
+  }
+  switch (type.kind()) {
+    case Kind::kInt32: return pick_direct<OnInt32>(reduction);
+    case Kind::kInt64: return pick_direct<OnInt64>(reduction);
+    case Kind::kUInt32: return pick_direct<OnUInt32>(reduction);
+    case Kind::kUInt64: return pick_direct<OnUInt64>(reduction);
+    case Kind::kFloat32: return pick_direct<OnFloat>(reduction);
+    case Kind::kFloat64: return pick_direct<OnDouble>(reduction);
+    case Kind::kBool:
+    case Kind::kInt8:
+    case Kind::kInt16:
+    case Kind::kUInt8:
+    case Kind::kUInt16:
+    case Kind::kFloat8E4M3:
+    case Kind::kFloat8E5M2:
+    case Kind::kFloat16:
+    case Kind::kBFloat16:
+    case Kind::kComplex64:
+    case Kind::kComplex128:
+    case Kind::kOpaque: break;
+  }
+  return nullptr;
+}
+
 }  // namespace sheaf::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -124,9 +174,14 @@ HWY_AFTER_NAMESPACE();
 namespace sheaf::cpu {
 
 HWY_EXPORT(target_reducer);
+HWY_EXPORT(target_direct_reducer);
 
 ReduceRows reducer_for(DType type, Reduction reduction, int64_t row_bytes) {
   return HWY_DYNAMIC_DISPATCH(target_reducer)(type, reduction, row_bytes);
+}
+
+ReduceDirect direct_reducer_for(DType type, Reduction reduction, int64_t row_bytes) {
+  return HWY_DYNAMIC_DISPATCH(target_direct_reducer)(type, reduction, row_bytes);
 }
 
 }  // namespace sheaf::cpu

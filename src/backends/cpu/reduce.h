@@ -27,7 +27,19 @@ struct RowReduction {
 };
 using ReduceRows = void (*)(const RowReduction& rows);
 
+// Single elements straight from int64 indices side by side, clamped into [0, extent): no offset is
+// stored. Ignores rows.to and rows.from.
+struct DirectReduction {
+  const std::byte* indices;
+  int64_t from_end;  // added to negative indices
+  int64_t extent, stride;
+};
+// True if no index was out of range.
+using ReduceDirect = bool (*)(const DirectReduction& direct, const RowReduction& rows);
+
 // The routine for the best instruction set of this machine. Rows are one element, or any number.
 ReduceRows reducer_for(DType type, Reduction reduction, int64_t row_bytes);
+// Null where there is none: it is for elements of 4 and 8 bytes.
+ReduceDirect direct_reducer_for(DType type, Reduction reduction, int64_t row_bytes);
 
 }  // namespace sheaf::cpu

@@ -8,6 +8,7 @@
 
 #include "backends/cpu/machine.h"
 #include "execution/registry.h"
+#include "plan/resolve.h"
 
 namespace sheaf::cpu {
 namespace {
@@ -40,7 +41,7 @@ const char* in_order_refusal(const KernelQuery& query) {
   return nullptr;
 }
 
-const char* sorted_refusal(const KernelQuery& query) {
+const char* cells_refusal(const KernelQuery& query) {
   const Nest& nest = query.nest;
   if (const char* why = in_order_refusal(query)) {
     return why;
@@ -50,13 +51,22 @@ const char* sorted_refusal(const KernelQuery& query) {
 
 const char* parts_refusal(const KernelQuery& query) {
   const Nest& nest = query.nest;
-  if (const char* why = sorted_refusal(query)) {
+  if (const char* why = cells_refusal(query)) {
     return why;
   }
   return part_count(nest) >= kManyParts ? nullptr : "no loop gives threads data of their own";
 }
 
 namespace {
+
+// Whether single elements may be reduced straight from indices.
+bool reduces_directly(const Nest& nest, const Share& share) {
+  const Loop& inner = innermost(nest);
+  const bool clamps =
+      nest.out_of_range == OutOfRange::kFail || nest.out_of_range == OutOfRange::kClamp;
+  return share.is_all() && clamps && nest.coordinates.size() == 1 && inner.index == 1 &&
+         inner.data == 0 && (nest.index_type == i64 || nest.index_type == i32);
+}
 
 // Windows that are cut element by element are left to the plain loops.
 const char* accepts_every_scatter(const KernelQuery& /*query*/) { return nullptr; }
@@ -69,18 +79,22 @@ bool scatter_plain(const Nest& nest, const ScatterBuffers& buffers, const Launch
 
 constinit const ScatterKernel kScatterKernels[4] = {
     {"cpu.scatter_parts", parts_refusal, scatter_parts, Checks::kWhileMoving},
-    {"cpu.scatter_sorted", sorted_refusal, scatter_sorted, Checks::kWhileMoving, sorting_bytes},
+    {"cpu.scatter_cells", cells_refusal, scatter_cells, Checks::kWhileMoving, scatter_cells_bytes},
     {"cpu.scatter_in_order", in_order_refusal, scatter_in_order, Checks::kWhileMoving},
     {"cpu.scatter_plain", accepts_every_scatter, scatter_plain},
 };
 
 RunReducer::RunReducer(const Nest& nest, const ScatterBuffers& buffers, int64_t prefetch_rows,
-                       int64_t first, int64_t bytes, bool check)
+                       int64_t first, int64_t bytes, bool check, const Share& share)
     : nest_(nest),
       buffers_(buffers),
       check_(check),
       routines_(routines()),
+      share_(share),
       reduce_(reducer_for(nest.element_type, nest.reduction, bytes)),
+      direct_(reduces_directly(nest, share)
+                  ? direct_reducer_for(nest.element_type, nest.reduction, bytes)
+                  : nullptr),
       rows_{.data = buffers.data + first,
             .to = to_,
             .updates = buffers.updates + first,
@@ -97,18 +111,40 @@ bool RunReducer::reduce(Place start, int64_t count) {
   for (int64_t at = 0; at < count; at += kBlock) {
     const int64_t block = std::min(kBlock, count - at);
     const std::byte* indices = buffers_.indices + start.index * nest_.index_type.bytes();
-    good &= routines_.resolve(nest_, {indices, inner.index, block, inner.data, check_}, to_);
     RowReduction rows = rows_;
     rows.data += start.data;
     rows.updates += start.output;
     rows.count = block;
-    if (nest_.out_of_range == OutOfRange::kSkip) {
-      leave_out_skipped(rows);
-    }
-    reduce_(rows);
+    good &= direct_ != nullptr ? reduce_direct(indices, rows) : reduce_block(indices, start, rows);
     start.advance(inner, block);
   }
   return good;
+}
+
+bool RunReducer::reduce_block(const std::byte* indices, const Place& start, RowReduction& rows) {
+  const Loop& inner = innermost(nest_);
+  const bool good =
+      routines_.resolve(nest_, {indices, inner.index, rows.count, inner.data, check_}, to_);
+  if (!share_.is_all()) {
+    keep_own(rows, start.data);
+  } else if (nest_.out_of_range == OutOfRange::kSkip) {
+    leave_out_skipped(rows);
+  }
+  reduce_(rows);
+  return good;
+}
+
+bool RunReducer::reduce_direct(const std::byte* indices, const RowReduction& rows) {
+  const Coordinate& c = nest_.coordinates[0];
+  const bool from_end = nest_.negative == Negative::kFromEnd;
+  const std::byte* first = indices + c.offset * nest_.index_type.bytes();
+  if (nest_.index_type == i32) {  // widened, so that there is one loop per reduction
+    for (int64_t i = 0; i < rows.count; ++i) {
+      to_[i] = load_index<int32_t>(first, i);
+    }
+    first = reinterpret_cast<const std::byte*>(to_);
+  }
+  return direct_({first, from_end ? c.extent : 0, c.extent, c.stride}, rows) || !check_;
 }
 
 // Turns a block into the list of what remains, if that is not all.
@@ -122,6 +158,21 @@ void RunReducer::leave_out_skipped(RowReduction& rows) {
       to_[kept] = to_[i];
       from_[kept++] = i * rows.update_step;
     }
+  }
+  rows.from = from_;
+  rows.count = kept;
+}
+
+// The same with what belongs to other threads. No branch: whose an update is, nobody can predict.
+void RunReducer::keep_own(RowReduction& rows, int64_t data) {
+  const bool skips = nest_.out_of_range == OutOfRange::kSkip;
+  int64_t kept = 0;
+  for (int64_t i = 0; i < rows.count; ++i) {
+    const int64_t to = to_[i];
+    const bool skipped = skips && to == kSkipRow;
+    to_[kept] = to;
+    from_[kept] = i * rows.update_step;
+    kept += !skipped && share_.owns(skipped ? data : to + data) ? 1 : 0;
   }
   rows.from = from_;
   rows.count = kept;

@@ -4,6 +4,7 @@
 // order of the nest: what threads share is the data, never an element of it.
 #pragma once
 
+#include "backends/cpu/parallel.h"
 #include "backends/cpu/points.h"
 #include "backends/cpu/reduce.h"
 #include "backends/cpu/routines.h"
@@ -13,12 +14,32 @@ namespace sheaf::cpu {
 
 inline constexpr int64_t kSkipRow = kFillRow;  // where resolve() has no place for an update
 
+// Which cells of data one of several threads owns: every thread goes through all updates and
+// applies those of its own cells. Neighbouring cells are dealt out in turns, so that a crowded
+// corner of data is everybody's.
+class Share {
+ public:
+  Share() = default;  // all cells
+  Share(const Nest& nest, int64_t owner, int64_t owners);
+
+  bool is_all() const { return owners_ == 1; }
+  bool owns(int64_t place) const {
+    const auto cell = static_cast<uint32_t>(static_cast<uint64_t>(place - first_) >> shift_);
+    return (uint64_t{cell * 2654435761U} * owners_) >> 32 == owner_;  // a hash, scaled
+  }
+
+ private:
+  int64_t first_ = 0;  // the least place
+  int shift_ = 0;
+  uint64_t owner_ = 0, owners_ = 1;
+};
+
 // The updates of runs, one block after the other, on one thread.
 class RunReducer {
  public:
   // Reduces bytes [first, first + bytes) of each row.
   RunReducer(const Nest& nest, const ScatterBuffers& buffers, int64_t prefetch_rows, int64_t first,
-             int64_t bytes, bool check);
+             int64_t bytes, bool check, const Share& share = {});
 
   // `count` points along the innermost loop, from `start` on. False if it checks (under kFail) and
   // met a bad index.
@@ -28,13 +49,18 @@ class RunReducer {
   void ask_for(const Place& start, int64_t count) const;
 
  private:
+  bool reduce_block(const std::byte* indices, const Place& start, RowReduction& rows);
+  bool reduce_direct(const std::byte* indices, const RowReduction& rows);
   void leave_out_skipped(RowReduction& rows);
+  void keep_own(RowReduction& rows, int64_t data);
 
   const Nest& nest_;
   const ScatterBuffers& buffers_;
   const bool check_;
   const Routines& routines_;
+  const Share share_;
   ReduceRows reduce_;
+  ReduceDirect direct_;  // null: not for this nest
   RowReduction rows_;
   alignas(64) int64_t to_[kBlock];
   alignas(64) int64_t from_[kBlock];  // where some updates are left out
@@ -47,9 +73,19 @@ int64_t rows_ahead(const Nest& nest, int64_t bytes);
 // of its own and goes through all the updates for them.
 bool scatter_parts(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
 
+// Each thread owns cells of data: it goes through all updates for its own, or they are sorted by
+// where they go, or one thread takes them all, whatever is estimated to be fastest.
+bool scatter_cells(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+size_t scatter_cells_bytes(const Nest& nest, int threads);
+
+// Each thread resolves all indices and applies the updates of its own cells.
+bool scatter_shared(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch,
+                    Threads threads);
+
 // Updates sorted by where they go, a segment at a time: each thread takes ranges of data of its
-// own.
-bool scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+// own. The launch has a workspace of sorting_bytes().
+bool scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch,
+                    Threads threads);
 size_t sorting_bytes(const Nest& nest, int threads);
 
 // All points in order, on one thread.
@@ -60,7 +96,7 @@ inline constexpr int64_t kLeastColumns = 512;
 
 // scatter.cc: who takes which nest.
 const char* parts_refusal(const KernelQuery& query);
-const char* sorted_refusal(const KernelQuery& query);
+const char* cells_refusal(const KernelQuery& query);
 const char* in_order_refusal(const KernelQuery& query);
 
 // First that accepts wins.

@@ -7,7 +7,6 @@
 #include <array>
 #include <atomic>
 
-#include "backends/cpu/machine.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
 
@@ -22,10 +21,6 @@ using Counts = std::array<int64_t, kRanges>;
 // The most updates that are sorted at a time.
 size_t segment_points(const Nest& nest) {
   return static_cast<size_t>(std::min(kSegment, point_count(nest)));
-}
-
-Threads threads_for(const Nest& nest, int limit) {
-  return worthwhile_threads(point_count(nest) * std::max(2 * nest.row_bytes, kLine), limit);
 }
 
 class Sorter {
@@ -164,17 +159,11 @@ class Sorter {
 }  // namespace
 
 size_t sorting_bytes(const Nest& nest, int threads) {
-  const Threads used = threads_for(nest, threads);
-  return used.count == 1 ? 0
-                         : static_cast<size_t>(used.count) * sizeof(Counts) +
-                               3 * segment_points(nest) * sizeof(int64_t);
+  return static_cast<size_t>(threads) * sizeof(Counts) + 3 * segment_points(nest) * sizeof(int64_t);
 }
 
-bool scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
-  const Threads threads = threads_for(nest, launch.threads);
-  if (threads.count == 1 || launch.workspace == nullptr) {
-    return scatter_in_order(nest, buffers, launch);  // the same bits, and no memory needed
-  }
+bool scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch,
+                    Threads threads) {
   return Sorter(nest, buffers, threads, launch).run();
 }
 

@@ -29,7 +29,8 @@ TEST_F(CudaCollisions, ZipfsLaw) {
   check_collisions(gpu(), Collisions::kZipf, 1500, 5, true);
 }
 TEST_F(CudaCollisions, RelaxedOnWholeNumbers) {
-  for (const Collisions collisions : {Collisions::kOneCell, Collisions::kHundredCells, Collisions::kZipf}) {
+  for (const Collisions collisions :
+       {Collisions::kOneCell, Collisions::kHundredCells, Collisions::kZipf}) {
     check_relaxed_collisions(gpu(), collisions, 6000, 1);
     check_relaxed_collisions(gpu(), collisions, 1500, 5);
   }

@@ -15,12 +15,16 @@ TEST_P(CudaExhaustive, Gather) { check_every_gather(gpu(), GetParam(), false); }
 TEST_P(CudaExhaustive, GatherElements) {
   check_every_gather_elements(gpu(), GetParam(), false, GetParam() == 3 ? 1 : 2);
 }
-TEST_P(CudaExhaustive, GatherNd) { check_every_gather_nd(gpu(), GetParam(), GetParam() == 3 ? 1 : 2); }
+TEST_P(CudaExhaustive, GatherNd) {
+  check_every_gather_nd(gpu(), GetParam(), GetParam() == 3 ? 1 : 2);
+}
 TEST_P(CudaExhaustive, Scatter) { check_every_scatter(gpu(), GetParam(), false); }
 TEST_P(CudaExhaustive, ScatterElements) {
   check_every_scatter_elements(gpu(), GetParam(), GetParam() < 2 ? 3 : 1);
 }
-TEST_P(CudaExhaustive, ScatterNd) { check_every_scatter_nd(gpu(), GetParam(), GetParam() < 2 ? 2 : 1); }
+TEST_P(CudaExhaustive, ScatterNd) {
+  check_every_scatter_nd(gpu(), GetParam(), GetParam() < 2 ? 2 : 1);
+}
 
 INSTANTIATE_TEST_SUITE_P(Rank, CudaExhaustive, testing::Range(int64_t{0}, int64_t{4}));
 

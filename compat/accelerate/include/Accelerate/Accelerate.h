@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // #include <Accelerate/Accelerate.h> on machines that are not Apple's: BNNS's gathers, scatters and
-// copies, as sheaf/bnns.h declares them. On Apple's machines it is Apple's own header. Put the folder
-// above this one on the include path, or ask pkg-config for sheaf-accelerate.
+// copies, as sheaf/bnns.h declares them. On Apple's machines it is Apple's own header. Put the
+// folder above this one on the include path, or ask pkg-config for sheaf-accelerate.
 #pragma once
 
 #ifdef __APPLE__
