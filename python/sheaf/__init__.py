@@ -5,6 +5,7 @@ from . import cuda
 from ._errors import (
     ArgumentError,
     AxisError,
+    BufferError,
     DTypeError,
     DeviceError,
     Error,
@@ -41,6 +42,7 @@ del version
 __all__ = [
     "ArgumentError",
     "AxisError",
+    "BufferError",
     "DTypeError",
     "DeviceError",
     "Error",

@@ -15,19 +15,21 @@ def _belongs_to(array: Any, *packages: str) -> bool:
 _LASTING = ("builtins", "cupy", "jax", "jaxlib", "numpy", "torch")  # their types never go away
 
 
-def describe_type(cls: type) -> "tuple[str, bool, Any, bool]":
-    """What the compiled part wants to know of a type of arrays: the library that gives memory and
+def describe_type(cls: type) -> "tuple[str, bool, Any, Any, bool]":
+    """What the compiled part needs to know of an array type: the library that provides memory and
     streams, if it is one that can; whether arrays must not be written to although their DLPack
-    export says nothing; the capsule with DLPack's C functions, or None; whether it may remember
-    all this.
+    export does not say so; the capsule with DLPack's C functions, or None; that of the class it is
+    derived from; whether the answer may be kept.
 
-    A subclass does not inherit the C functions: its memory may be something else.
+    A subclass does not inherit the C functions: its __dlpack__ may give other memory.
     """
     packages = [base.__module__.partition(".")[0] for base in cls.__mro__]
     library = next((name for name in packages if name in ("torch", "cupy")), "")
     immutable = "jax" in packages or "jaxlib" in packages
-    functions = cls.__dict__.get("__dlpack_c_exchange_api__")
-    return library, immutable, functions, packages[0] in _LASTING
+    name = "__dlpack_c_exchange_api__"
+    functions = cls.__dict__.get(name)
+    inherited = next((base.__dict__[name] for base in cls.__mro__ if name in base.__dict__), None)
+    return library, immutable, functions, inherited, packages[0] in _LASTING
 
 
 # Numbers by kind: one of a lower line is one of a higher, too.

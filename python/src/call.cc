@@ -2,6 +2,7 @@
 #include "call.h"
 
 #include "errors.h"
+#include "gil.h"
 #include "gpu.h"
 #include "plan/memory.h"
 #include "plan/refuse.h"
@@ -46,6 +47,14 @@ std::shared_ptr<const KnownPlan> new_plan(Request r, const Tensors& tensors) {
   }
 }
 
+// Code of the caller may have run since the arrays were read: their own methods, a finaliser that
+// the garbage collector called. Nothing runs between this and the work.
+void refuse_changed(std::string_view call, const Arrays& arrays) {
+  for (const View* view : {&arrays.data, &arrays.indices, &arrays.updates, &arrays.out}) {
+    refuse_if_changed(*view, call);
+  }
+}
+
 // Puts the work on the stream of the arrays' library.
 void run_on_gpu(const Plan& plan, const Arrays& arrays, void* output) {
   const Lane& lane = arrays.lane;
@@ -53,15 +62,15 @@ void run_on_gpu(const Plan& plan, const Arrays& arrays, void* output) {
   const GpuMemory workspace = gpu_memory(lane, cuda::workspace_bytes(plan));
   const void* data = arrays.data.tensor.data;
   const void* indices = arrays.indices.tensor.data;
-  {
-    const nb::gil_scoped_release released;
+  refuse_changed(plan.request().name, arrays);
+  without_gil([&] {
     if (plan.is_scatter()) {
       const void* updates = arrays.updates.tensor.data;
       cuda::run(plan, data, indices, updates, output, workspace.view, lane.stream);
     } else {
       cuda::run(plan, data, indices, output, workspace.view, lane.stream);
     }
-  }
+  });
   settle(plan, lane, workspace);
 }
 
@@ -70,14 +79,16 @@ void run(const Plan& plan, const Arrays& arrays, void* output, int threads) {
     run_on_gpu(plan, arrays, output);
     return;
   }
-  const nb::gil_scoped_release released;
-  const void* data = arrays.data.tensor.data;
-  const void* indices = arrays.indices.tensor.data;
-  if (plan.is_scatter()) {
-    plan.run(data, indices, arrays.updates.tensor.data, output, {.threads = threads});
-  } else {
-    plan.run(data, indices, output, {.threads = threads});
-  }
+  refuse_changed(plan.request().name, arrays);
+  without_gil([&] {
+    const void* data = arrays.data.tensor.data;
+    const void* indices = arrays.indices.tensor.data;
+    if (plan.is_scatter()) {
+      plan.run(data, indices, arrays.updates.tensor.data, output, {.threads = threads});
+    } else {
+      plan.run(data, indices, output, {.threads = threads});
+    }
+  });
 }
 
 Tensors tensors_of(const Arrays& arrays, const TensorSpec* output = nullptr) {
@@ -138,7 +149,7 @@ void run_by_detour(const Call& call, const Arrays& arrays) {
   }
   Array temporary(contiguous);
   run(known->plan, arrays, temporary.tensor().data, call.threads);
-  copy_into(arrays.out, temporary.tensor());
+  copy_into(arrays.out, temporary.tensor(), call.request.name);
 }
 
 void run_into_out(const Call& call, const Arrays& arrays) {
@@ -194,13 +205,20 @@ void run_planned(const Plan& plan, const Arrays& arrays, const Tensor& output, i
     run_on_gpu(plan, arrays, output.data);
     return;
   }
-  const nb::gil_scoped_release released;
-  const RunOptions options{.threads = threads};
-  if (plan.is_scatter()) {
-    plan.run(arrays.data.tensor, arrays.indices.tensor, arrays.updates.tensor, output, options);
-  } else {
-    plan.run(arrays.data.tensor, arrays.indices.tensor, output, options);
-  }
+  refuse_changed(plan.request().name, arrays);
+  without_gil([&] {
+    const RunOptions options{.threads = threads};
+    if (plan.is_scatter()) {
+      plan.run(arrays.data.tensor, arrays.indices.tensor, arrays.updates.tensor, output, options);
+    } else {
+      plan.run(arrays.data.tensor, arrays.indices.tensor, output, options);
+    }
+  });
+}
+
+// What is not Sheaf's own comes from the library that the result is for: no memory, no such dtype.
+[[noreturn]] void refuse_result(nb::python_error& error, std::string_view call) {
+  raise_as_refusal(error, cat(call, ": no array for the result"), "out=, an array for the result");
 }
 
 }  // namespace
@@ -247,7 +265,7 @@ std::shared_ptr<const KnownPlan> plan_for(const Request& request, const Tensors&
   return known;
 }
 
-nb::object execute(const Call& call, const Arrays& arrays) {
+nb::object execute(const Call& call, const Arrays& arrays) try {
   if (is_scatter(call.request.op)) {
     refuse_other_meaning(call.request.name, arrays);
   }
@@ -259,9 +277,11 @@ nb::object execute(const Call& call, const Arrays& arrays) {
   Result result(arrays.data, known->plan.output());
   run(known->plan, arrays, result.memory(), call.threads);
   return result.finish(call.scalar_result);
+} catch (nb::python_error& error) {
+  refuse_result(error, call.request.name);
 }
 
-nb::object execute(const Plan& plan, const Passed& passed, int threads) {
+nb::object execute(const Plan& plan, const Passed& passed, int threads) try {
   const Arrays arrays = arrays_for(plan, passed);
   if (plan.is_scatter() && !passed.data.is_none()) {
     refuse_other_meaning(plan.request().name, arrays);
@@ -279,6 +299,8 @@ nb::object execute(const Plan& plan, const Passed& passed, int threads) {
   }
   run_planned(plan, arrays, arrays.out.tensor, threads);
   return arrays.passed_out;
+} catch (nb::python_error& error) {
+  refuse_result(error, plan.request().name);
 }
 
 }  // namespace sheaf::python

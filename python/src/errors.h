@@ -27,6 +27,11 @@ void load_errors();
 [[noreturn]] void raise_dtype(const std::string& text);
 [[noreturn]] void raise_unsupported(const std::string& text);
 
+// Raises an exception that did not come from Sheaf as one that did, with the same class of
+// Python's, and with the original as its cause. Interrupts and Sheaf's own pass unchanged.
+[[noreturn]] void raise_as_refusal(nb::python_error& error, const std::string& what,
+                                   const std::string& next);
+
 // "what\n  detail\n  try: next"
 std::string refusal_text(const std::string& what, const std::string& detail,
                          const std::string& next);

@@ -55,13 +55,31 @@ void import_by_capsule(View& view, nb::handle object, const Argument& argument) 
   }
   view.import = std::make_shared<Import>(object, stream);
   const DLDevice& given = view.import->tensor().device;
-  if (is_gpu(given) != on_gpu) {
+  const bool agree =
+      on_gpu ? is_gpu(given) && given.device_id == view.device.device_id : is_host(given);
+  if (!agree && !is_gpu(given) && !is_host(given)) {
+    refuse_device(given, argument);
+  }
+  if (!agree) {
+    const bool says = nb::hasattr(object, "__dlpack_device__");
     raise_argument(refusal_text(
         cat(argument.call, ": two devices for one array"),
-        cat("__dlpack_device__() of ", to_string(argument.role), " says ", text_of(view.device),
+        cat(says ? "__dlpack_device__() of " : "no __dlpack_device__() of ",
+            to_string(argument.role), says ? " says " : " means ", text_of(view.device),
             ", but __dlpack__() gave memory of ", text_of(given)),
         "an array whose two methods agree"));
   }
+}
+
+Snapshot snapshot_of(const DLTensor& tensor) {
+  Snapshot snapshot;
+  snapshot.address = tensor.data;
+  snapshot.known = true;
+  for (int d = 0; d < tensor.ndim && d < kMaxRank; ++d) {
+    snapshot.sizes.push_back(tensor.shape[d]);
+    snapshot.strides.push_back(tensor.strides != nullptr ? tensor.strides[d] : 0);
+  }
+  return snapshot;
 }
 
 void read_tensor(View& view, DLTensor tensor, const Argument& argument) {
@@ -70,13 +88,43 @@ void read_tensor(View& view, DLTensor tensor, const Argument& argument) {
   view.tensor = tensor_from_dlpack(tensor, {argument.call, to_string(argument.role)});
 }
 
+// PyTorch leaves some negations and conjugations to whoever reads the memory: they are done here.
+nb::object resolved_tensor(nb::handle object, const ArrayType& type, const Argument& argument) {
+  if (type.library != Library::kTorch || !is_lazy_tensor(object)) {
+    return nb::borrow(object);
+  }
+  if (argument.role == Role::kOutput) {
+    raise_argument(refusal_text(cat(argument.call, ": out is a negated or conjugated view"),
+                                "its memory does not hold its values",
+                                "an out without the bit, then copy it"));
+  }
+  return object.attr("resolve_neg")().attr("resolve_conj")();
+}
+
 }  // namespace
+
+bool dlpack_changed(const View& view) {
+  DLTensor tensor{};
+  if (!view_by_library(view.object, array_type_of(view.object), tensor)) {
+    return true;
+  }
+  const Snapshot now = snapshot_of(tensor);
+  return now.address != view.as_read.address || now.sizes != view.as_read.sizes ||
+         now.strides != view.as_read.strides;
+}
 
 void view_dlpack(View& view, nb::handle object, const Argument& argument) {
   const ArrayType type = array_type_of(object);
+  const nb::object resolved = resolved_tensor(object, type, argument);
+  object = resolved;
   DLTensor direct{};
   bool is_direct = view_directly(object, type, direct);
-  view.object = nb::borrow(object);
+  if (is_direct) {
+    view.as_read = snapshot_of(direct);
+  } else if (DLTensor before{}; view_by_library(object, type, before)) {
+    view.as_read = snapshot_of(before);
+  }
+  view.object = resolved;
   view.foreign = true;
   view.device = is_direct ? direct.device : announced_device(object);
   const bool leads = argument.lane == nullptr || !argument.lane->on_gpu;

@@ -29,12 +29,12 @@ nb::object take(nb::handle x, nb::handle indices, nb::handle axis, nb::handle ou
                 std::string_view mode, int threads) {
   Call call = numpy_call(Op::kGather, "take", rule_from_mode(mode), threads);
   call.scalar_result = true;
-  Arrays arrays = view_arrays(call.request.name, {x, indices, out});
   if (!axis.is_none()) {
     call.request.axis = integer_from(axis);
   }
+  Arrays arrays = view_arrays(call.request.name, {x, indices, out});
   if (axis.is_none() || arrays.data.tensor.spec.rank() == 0) {
-    arrays.data = flattened(arrays.data, arrays.lane);
+    arrays.data = flattened(arrays.data, arrays.lane, call.request.name);
   }
   return execute(call, arrays);
 }
@@ -43,11 +43,12 @@ nb::object take_along_axis(nb::handle x, nb::handle indices, nb::handle axis, nb
                            int threads) {
   Call call = numpy_call(Op::kGatherElements, "take_along_axis", {}, threads);
   call.request.broadcast = true;
+  if (!axis.is_none()) {
+    call.request.axis = integer_from(axis);
+  }
   Arrays arrays = view_arrays(call.request.name, {x, indices, out});
   if (axis.is_none()) {
-    arrays.data = flattened(arrays.data, arrays.lane);
-  } else {
-    call.request.axis = integer_from(axis);
+    arrays.data = flattened(arrays.data, arrays.lane, call.request.name);
   }
   return execute(call, arrays);
 }
@@ -97,22 +98,24 @@ nb::object gather_nd(nb::handle data, nb::handle indices, int64_t batch_dims,
 }  // namespace
 
 void bind_functions(nb::module_& module) {
-  module.def("take", take, "x"_a, "indices"_a, "axis"_a = nb::none(), "out"_a = nb::none(),
-             "mode"_a = "raise", nb::kw_only(), "threads"_a = 0, nb::sig(kTakeSignature), kTakeDoc);
-  module.def("take_along_axis", take_along_axis, "x"_a, "indices"_a, "axis"_a.none() = -1,
-             nb::kw_only(), "out"_a = nb::none(), "threads"_a = 0, nb::sig(kTakeAlongAxisSignature),
-             kTakeAlongAxisDoc);
-  module.def("gather", gather, "data"_a, "indices"_a, nb::kw_only(), "axis"_a = 0,
+  module.def("take", take, "x"_a.none(), "indices"_a.none(), "axis"_a = nb::none(),
+             "out"_a = nb::none(), "mode"_a = "raise", nb::kw_only(), "threads"_a = 0,
+             nb::sig(kTakeSignature), kTakeDoc);
+  module.def("take_along_axis", take_along_axis, "x"_a.none(), "indices"_a.none(),
+             "axis"_a.none() = -1, nb::kw_only(), "out"_a = nb::none(), "threads"_a = 0,
+             nb::sig(kTakeAlongAxisSignature), kTakeAlongAxisDoc);
+  module.def("gather", gather, "data"_a.none(), "indices"_a.none(), nb::kw_only(), "axis"_a = 0,
              "batch_dims"_a = 0, "out_of_range"_a = "fail", "negative"_a = "from_end",
-             "fill_value"_a = 0, "threads"_a = 0, "out"_a = nb::none(), nb::sig(kGatherSignature),
-             kGatherDoc);
-  module.def("gather_elements", gather_elements, "data"_a, "indices"_a, nb::kw_only(), "axis"_a = 0,
-             "broadcast"_a = false, "out_of_range"_a = "fail", "negative"_a = "from_end",
-             "fill_value"_a = 0, "threads"_a = 0, "out"_a = nb::none(),
-             nb::sig(kGatherElementsSignature), kGatherElementsDoc);
-  module.def("gather_nd", gather_nd, "data"_a, "indices"_a, nb::kw_only(), "batch_dims"_a = 0,
-             "out_of_range"_a = "fail", "negative"_a = "from_end", "fill_value"_a = 0,
-             "threads"_a = 0, "out"_a = nb::none(), nb::sig(kGatherNdSignature), kGatherNdDoc);
+             "fill_value"_a.none() = 0, "threads"_a = 0, "out"_a = nb::none(),
+             nb::sig(kGatherSignature), kGatherDoc);
+  module.def("gather_elements", gather_elements, "data"_a.none(), "indices"_a.none(), nb::kw_only(),
+             "axis"_a = 0, "broadcast"_a = false, "out_of_range"_a = "fail",
+             "negative"_a = "from_end", "fill_value"_a.none() = 0, "threads"_a = 0,
+             "out"_a = nb::none(), nb::sig(kGatherElementsSignature), kGatherElementsDoc);
+  module.def("gather_nd", gather_nd, "data"_a.none(), "indices"_a.none(), nb::kw_only(),
+             "batch_dims"_a = 0, "out_of_range"_a = "fail", "negative"_a = "from_end",
+             "fill_value"_a.none() = 0, "threads"_a = 0, "out"_a = nb::none(),
+             nb::sig(kGatherNdSignature), kGatherNdDoc);
 }
 
 }  // namespace sheaf::python

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The same elements in another layout: flat, stretched, or as plain bytes.
+#include <algorithm>
+
 #include "arrays.h"
 
 namespace sheaf::python {
@@ -65,12 +67,14 @@ nb::object raw_numpy_view(const View& view) {
   if (!view.is_numpy() || view.copy.is_valid()) {
     return raw_numpy_view(view.tensor);
   }
-  PyArrayObject* array = as_array(view.object.ptr());
-  return raw_numpy_array(view.tensor.data, view.tensor.spec, PyArray_DIMS(array),
-                         PyArray_STRIDES(array));
+  npy_intp sizes[kMaxRank];
+  npy_intp strides[kMaxRank];
+  std::copy(view.as_read.sizes.begin(), view.as_read.sizes.end(), sizes);
+  std::copy(view.as_read.strides.begin(), view.as_read.strides.end(), strides);
+  return raw_numpy_array(view.tensor.data, view.tensor.spec, sizes, strides);
 }
 
-View flattened(const View& view, Lane& lane) {
+View flattened(const View& view, Lane& lane, std::string_view call) {
   const TensorSpec& spec = view.tensor.spec;
   if (spec.rank() == 1) {
     return view;
@@ -84,6 +88,7 @@ View flattened(const View& view, Lane& lane) {
   const int64_t count = element_count(spec.sizes);
   if (spec.strides != contiguous_strides(spec.sizes)) {
     const nb::object raw = raw_numpy_view(view);
+    refuse_if_changed(view, call);
     nb::object copy = nb::steal(PyArray_Ravel(as_array(raw.ptr()), NPY_CORDER));
     if (!copy.is_valid()) {
       throw nb::python_error();

@@ -38,8 +38,9 @@ Described describe_type(nb::handle type) {
                                : name == "cupy" ? Library::kCupy
                                                 : Library::kOther,
                     .immutable = nb::cast<bool>(facts[1]),
-                    .api = api_from(facts[2])},
-          .keep = nb::cast<bool>(facts[3])};
+                    .api = api_from(facts[2]),
+                    .base_api = api_from(facts[3])},
+          .keep = nb::cast<bool>(facts[4])};
 }
 
 bool is_true(nb::handle object, PyObject* attribute) {
@@ -50,16 +51,12 @@ bool is_true(nb::handle object, PyObject* attribute) {
   return value.ptr() == Py_True;
 }
 
-// PyTorch's __dlpack__ refuses tensors that mean more than their memory says; its C functions do
-// not look.
-bool torch_would_refuse(nb::handle tensor, const DLTensor& view) {
-  static PyObject* const requires_grad = interned("requires_grad");
-  const int code = view.dtype.code;
-  if (code == kDLInt || code == kDLUInt || code == kDLBool) {
-    return false;  // these have no gradients
+bool says_true(nb::handle object, PyObject* method) {
+  const nb::object value = nb::steal(PyObject_CallMethodNoArgs(object.ptr(), method));
+  if (!value.is_valid()) {
+    throw nb::python_error();
   }
-  return is_true(tensor, requires_grad) ||
-         (code == kDLComplex && nb::cast<bool>(tensor.attr("is_conj")()));
+  return value.ptr() == Py_True;
 }
 
 void* pointer_from(const nb::object& number) {
@@ -105,15 +102,30 @@ LibraryStream current_stream(nb::handle object, int device) {
   return {};
 }
 
-bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view) {
-  if (type.api == nullptr) {
+bool is_lazy_tensor(nb::handle tensor) {
+  static PyObject* const is_neg = interned("is_neg");
+  static PyObject* const is_conj = interned("is_conj");
+  return says_true(tensor, is_neg) || says_true(tensor, is_conj);
+}
+
+bool view_by_library(nb::handle object, const ArrayType& type, DLTensor& view) {
+  const ExchangeApi* api = type.api != nullptr ? type.api : type.base_api;
+  if (api == nullptr) {
     return false;
   }
-  if (type.api->view(object.ptr(), &view) != 0) {
+  if (api->view(object.ptr(), &view) != 0) {
     PyErr_Clear();  // __dlpack__ will say it again
     return false;
   }
-  return type.library != Library::kTorch || !torch_would_refuse(object, view);
+  return true;
+}
+
+bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view) {
+  static PyObject* const requires_grad = interned("requires_grad");
+  if (type.api == nullptr || (type.library == Library::kTorch && is_true(object, requires_grad))) {
+    return false;
+  }
+  return view_by_library(object, type, view);
 }
 
 }  // namespace sheaf::python

@@ -33,6 +33,9 @@ struct ArrayType {
   Library library = Library::kOther;
   bool immutable = false;            // although its DLPack export says nothing
   const ExchangeApi* api = nullptr;  // null: arrays come by __dlpack__
+  // The same functions of the class that it is derived from. They say which memory PyTorch holds
+  // for the array, which need not be what its __dlpack__ gives.
+  const ExchangeApi* base_api = nullptr;
 };
 
 // Of any object; most types are no arrays.
@@ -49,5 +52,13 @@ LibraryStream current_stream(nb::handle object, int device);
 // Fills in `view` without a call of Python, which costs a tenth of __dlpack__. False if the type
 // cannot, or if its __dlpack__ has something to say: that a gradient would be lost, for one.
 bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view);
+
+// What the C functions say, of the type or of the one it is derived from. False if there are none.
+// Runs no code of the caller's.
+bool view_by_library(nb::handle object, const ArrayType& type, DLTensor& view);
+
+// Whether a PyTorch tensor's memory holds something else than its values: their negatives or
+// conjugates.
+bool is_lazy_tensor(nb::handle tensor);
 
 }  // namespace sheaf::python

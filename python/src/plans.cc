@@ -27,7 +27,7 @@ DType dtype_from(nb::handle object) {
     return dtype_from_name(nb::cast<std::string>(object));
   }
   const nb::object descr = nb::module_::import_("numpy").attr("dtype")(object);
-  return dtype_from_numpy(reinterpret_cast<PyArray_Descr*>(descr.ptr()), "Spec");
+  return dtype_from_numpy(reinterpret_cast<PyArray_Descr*>(descr.ptr()), {"Spec", Role::kData});
 }
 
 void init_spec(TensorSpec* self, nb::handle dtype, const std::vector<int64_t>& shape,
@@ -186,7 +186,7 @@ void bind_spec(nb::module_& module) {
 void bind_plan(nb::module_& module) {
   nb::class_<Plan>(module, "Plan",
                    "One gather or scatter, decided: run it as often as you like, from any thread.")
-      .def("run", run_plan, "data"_a.none(), "indices"_a, "updates"_a = nb::none(),
+      .def("run", run_plan, "data"_a.none(), "indices"_a.none(), "updates"_a = nb::none(),
            "out"_a = nb::none(), nb::kw_only(), "threads"_a = 0, nb::sig(kRunSignature), kRunDoc)
       .def("vjp", vjp, kVjpDoc)
       .def("json", &Plan::json, "The loop nest as a JSON text.")
@@ -216,28 +216,33 @@ void bind_plan(nb::module_& module) {
 void bind_plans(nb::module_& module) {
   bind_spec(module);
   bind_plan(module);
-  module.def("plan_gather", plan_gather, "data"_a, "indices"_a, nb::kw_only(), "axis"_a = 0,
-             "batch_dims"_a = 0, "out_of_range"_a = "fail", "negative"_a = "from_end",
-             "fill_value"_a = 0, "out"_a = nb::none(), nb::sig(kPlanGatherSignature), kPlanDoc);
-  module.def("plan_gather_elements", plan_gather_elements, "data"_a, "indices"_a, nb::kw_only(),
-             "axis"_a = 0, "broadcast"_a = false, "out_of_range"_a = "fail",
-             "negative"_a = "from_end", "fill_value"_a = 0, "out"_a = nb::none(),
+  module.def("plan_gather", plan_gather, "data"_a.none(), "indices"_a.none(), nb::kw_only(),
+             "axis"_a = 0, "batch_dims"_a = 0, "out_of_range"_a = "fail", "negative"_a = "from_end",
+             "fill_value"_a.none() = 0, "out"_a = nb::none(), nb::sig(kPlanGatherSignature),
+             kPlanDoc);
+  module.def("plan_gather_elements", plan_gather_elements, "data"_a.none(), "indices"_a.none(),
+             nb::kw_only(), "axis"_a = 0, "broadcast"_a = false, "out_of_range"_a = "fail",
+             "negative"_a = "from_end", "fill_value"_a.none() = 0, "out"_a = nb::none(),
              nb::sig(kPlanGatherElementsSignature), kPlanDoc);
-  module.def("plan_gather_nd", plan_gather_nd, "data"_a, "indices"_a, nb::kw_only(),
+  module.def("plan_gather_nd", plan_gather_nd, "data"_a.none(), "indices"_a.none(), nb::kw_only(),
              "batch_dims"_a = 0, "out_of_range"_a = "fail", "negative"_a = "from_end",
-             "fill_value"_a = 0, "out"_a = nb::none(), nb::sig(kPlanGatherNdSignature), kPlanDoc);
-  module.def("plan_scatter", plan_scatter, "data"_a, "indices"_a, "updates"_a, "axis"_a = 0,
-             nb::kw_only(), "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
-             "relaxed"_a = false, "out_of_range"_a = "fail", "negative"_a = "from_end",
-             "out"_a = nb::none(), nb::sig(kPlanScatterSignature), kPlanDoc);
-  module.def("plan_scatter_elements", plan_scatter_elements, "data"_a, "indices"_a, "updates"_a,
-             "axis"_a = 0, nb::kw_only(), "reduction"_a = "none", "include_self"_a = true,
-             "relaxed"_a = false, "out_of_range"_a = "fail", "negative"_a = "from_end",
-             "out"_a = nb::none(), nb::sig(kPlanScatterElementsSignature), kPlanDoc);
-  module.def("plan_scatter_nd", plan_scatter_nd, "data"_a, "indices"_a, "updates"_a, nb::kw_only(),
-             "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
-             "relaxed"_a = false, "out_of_range"_a = "fail", "negative"_a = "from_end",
-             "out"_a = nb::none(), nb::sig(kPlanScatterNdSignature), kPlanDoc);
+             "fill_value"_a.none() = 0, "out"_a = nb::none(), nb::sig(kPlanGatherNdSignature),
+             kPlanDoc);
+  module.def("plan_scatter", plan_scatter, "data"_a.none(), "indices"_a.none(), "updates"_a.none(),
+             "axis"_a = 0, nb::kw_only(), "batch_dims"_a = 0, "reduction"_a = "none",
+             "include_self"_a = true, "relaxed"_a = false, "out_of_range"_a = "fail",
+             "negative"_a = "from_end", "out"_a = nb::none(), nb::sig(kPlanScatterSignature),
+             kPlanDoc);
+  module.def("plan_scatter_elements", plan_scatter_elements, "data"_a.none(), "indices"_a.none(),
+             "updates"_a.none(), "axis"_a = 0, nb::kw_only(), "reduction"_a = "none",
+             "include_self"_a = true, "relaxed"_a = false, "out_of_range"_a = "fail",
+             "negative"_a = "from_end", "out"_a = nb::none(),
+             nb::sig(kPlanScatterElementsSignature), kPlanDoc);
+  module.def("plan_scatter_nd", plan_scatter_nd, "data"_a.none(), "indices"_a.none(),
+             "updates"_a.none(), nb::kw_only(), "batch_dims"_a = 0, "reduction"_a = "none",
+             "include_self"_a = true, "relaxed"_a = false, "out_of_range"_a = "fail",
+             "negative"_a = "from_end", "out"_a = nb::none(), nb::sig(kPlanScatterNdSignature),
+             kPlanDoc);
 }
 
 }  // namespace sheaf::python

@@ -66,9 +66,10 @@ nb::object Result::finish(bool scalar) {
   return std::move(object_);
 }
 
-void copy_into(const View& out, const Tensor& source) {
+void copy_into(const View& out, const Tensor& source, std::string_view call) {
   const nb::object from = raw_numpy_view(source);
   const nb::object to = raw_numpy_view(out);
+  refuse_if_changed(out, call);
   if (PyArray_CopyInto(as_array(to.ptr()), as_array(from.ptr())) != 0) {
     throw nb::python_error();
   }

@@ -28,7 +28,7 @@ class Result {
 };
 
 // Copies the elements of `source` to `out`, which has its sizes, whatever strides `out` has.
-void copy_into(const View& out, const Tensor& source);
+void copy_into(const View& out, const Tensor& source, std::string_view call);
 
 // The same on a GPU, by the library of `out`, in the order of its stream.
 void assign(const View& out, nb::handle values);

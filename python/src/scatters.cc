@@ -79,13 +79,13 @@ Dims common_sizes(const Arrays& arrays, int64_t axis) {
 }
 
 // The elements of a flat copy to where they came from.
-void copy_back(const View& whole, const View& flat) {
+void copy_back(const View& whole, const View& flat, std::string_view call) {
   if (whole.on_gpu()) {
     assign(whole, flat.object);
     return;
   }
   const TensorSpec& spec = whole.tensor.spec;
-  copy_into(whole, {flat.tensor.data, TensorSpec(spec.dtype, spec.sizes)});
+  copy_into(whole, {flat.tensor.data, TensorSpec(spec.dtype, spec.sizes)}, call);
 }
 
 void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::handle axis,
@@ -101,7 +101,7 @@ void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::h
   const nb::object assigned = assignable(whole, values);
   Arrays arrays = view_arrays(call.request.name, {arr, indices, arr, assigned});
   if (axis.is_none()) {
-    arrays.data = flattened(arrays.data, arrays.lane);
+    arrays.data = flattened(arrays.data, arrays.lane, call.request.name);
     arrays.out = arrays.data;
   }
   const Dims sizes = common_sizes(arrays, call.request.axis);
@@ -111,27 +111,30 @@ void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::h
   stretch(arrays.updates, sizes);
   execute(call, arrays);
   if (axis.is_none() && arrays.data.tensor.data != whole.tensor.data) {  // it was a copy
-    copy_back(whole, arrays.data);
+    copy_back(whole, arrays.data, call.request.name);
   }
 }
 
 }  // namespace
 
 void bind_scatters(nb::module_& module) {
-  module.def("scatter", scatter, "data"_a, "indices"_a, "updates"_a, "axis"_a = 0, nb::kw_only(),
-             "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
-             "relaxed"_a = false, "out_of_range"_a = "fail", "negative"_a = "from_end",
-             "threads"_a = 0, "out"_a = nb::none(), nb::sig(kScatterSignature), kScatterDoc);
-  module.def("scatter_elements", scatter_elements, "data"_a, "indices"_a, "updates"_a, "axis"_a = 0,
-             nb::kw_only(), "reduction"_a = "none", "include_self"_a = true, "relaxed"_a = false,
-             "out_of_range"_a = "fail", "negative"_a = "from_end", "threads"_a = 0,
-             "out"_a = nb::none(), nb::sig(kScatterElementsSignature), kScatterElementsDoc);
-  module.def("scatter_nd", scatter_nd, "data"_a, "indices"_a, "updates"_a, nb::kw_only(),
-             "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
+  module.def("scatter", scatter, "data"_a.none(), "indices"_a.none(), "updates"_a.none(),
+             "axis"_a = 0, nb::kw_only(), "batch_dims"_a = 0, "reduction"_a = "none",
+             "include_self"_a = true, "relaxed"_a = false, "out_of_range"_a = "fail",
+             "negative"_a = "from_end", "threads"_a = 0, "out"_a = nb::none(),
+             nb::sig(kScatterSignature), kScatterDoc);
+  module.def("scatter_elements", scatter_elements, "data"_a.none(), "indices"_a.none(),
+             "updates"_a.none(), "axis"_a = 0, nb::kw_only(), "reduction"_a = "none",
+             "include_self"_a = true, "relaxed"_a = false, "out_of_range"_a = "fail",
+             "negative"_a = "from_end", "threads"_a = 0, "out"_a = nb::none(),
+             nb::sig(kScatterElementsSignature), kScatterElementsDoc);
+  module.def("scatter_nd", scatter_nd, "data"_a.none(), "indices"_a.none(), "updates"_a.none(),
+             nb::kw_only(), "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
              "relaxed"_a = false, "out_of_range"_a = "fail", "negative"_a = "from_end",
              "threads"_a = 0, "out"_a = nb::none(), nb::sig(kScatterNdSignature), kScatterNdDoc);
-  module.def("put_along_axis", put_along_axis, "arr"_a, "indices"_a, "values"_a, "axis"_a.none(),
-             nb::kw_only(), "threads"_a = 0, nb::sig(kPutAlongAxisSignature), kPutAlongAxisDoc);
+  module.def("put_along_axis", put_along_axis, "arr"_a.none(), "indices"_a.none(),
+             "values"_a.none(), "axis"_a.none(), nb::kw_only(), "threads"_a = 0,
+             nb::sig(kPutAlongAxisSignature), kPutAlongAxisDoc);
 }
 
 }  // namespace sheaf::python

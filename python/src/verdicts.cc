@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "gil.h"
 #include "gpu.h"
 #include "sheaf/error.h"
 
@@ -45,20 +46,20 @@ void try_to(std::exception_ptr& first, Check check) {
 
 void check_pending(const Verdict& verdict) {
   const gpu::DeviceGuard guard(verdict.device);
-  const nb::gil_scoped_release released;
-  cuda::check(verdict.plan, verdict.workspace.view, verdict.stream);
+  without_gil([&] { cuda::check(verdict.plan, verdict.workspace.view, verdict.stream); });
 }
 
 void check_captured(const Verdict& verdict) {
   const gpu::DeviceGuard guard(verdict.device);
-  const nb::gil_scoped_release released;
-  gpu::wait_for_device();
-  try {
-    cuda::check(verdict.plan, verdict.workspace.view);
-  } catch (const IndexError&) {
-    gpu::clear(verdict.workspace.view);  // it is told once
-    throw;
-  }
+  without_gil([&] {
+    gpu::wait_for_device();
+    try {
+      cuda::check(verdict.plan, verdict.workspace.view);
+    } catch (const IndexError&) {
+      gpu::clear(verdict.workspace.view);  // an error is reported once
+      throw;
+    }
+  });
 }
 
 }  // namespace
@@ -78,8 +79,7 @@ void settle(const Plan& plan, const Lane& lane, const GpuMemory& workspace) {
     }
   }
   if (has_verdict || lane.waits) {
-    const nb::gil_scoped_release released;
-    cuda::check(plan, workspace.view, lane.stream);
+    without_gil([&] { cuda::check(plan, workspace.view, lane.stream); });
   }
 }
 

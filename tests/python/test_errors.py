@@ -24,6 +24,7 @@ def test_classes_are_what_numpy_users_catch():
     assert issubclass(sheaf.AxisError, numpy.exceptions.AxisError)
     assert issubclass(sheaf.DTypeError, TypeError)
     assert issubclass(sheaf.IndexDTypeError, (TypeError, builtins.IndexError))
+    assert issubclass(sheaf.BufferError, builtins.BufferError)
     assert issubclass(sheaf.UnsupportedError, NotImplementedError)
     assert issubclass(sheaf.OutOfMemoryError, MemoryError)
     assert issubclass(sheaf.DeviceError, RuntimeError)
@@ -107,7 +108,7 @@ def test_gather_refuses_an_out_that_overlaps_data():
 def test_dtypes_that_are_not_plain_bytes():
     for bad in (numpy.array([{}]), numpy.array([(1, None)], [("a", "i4"), ("b", "O")])):
         text = text_of(sheaf.DTypeError, sheaf.take, bad, [0])
-        assert text.splitlines()[1] == "  its elements are references, not plain bytes"
+        assert text.splitlines()[1] == "  data holds references, not plain bytes"
     if hasattr(numpy.dtypes, "StringDType"):
         strings = numpy.array(["a"], numpy.dtypes.StringDType())
         assert text_of(sheaf.DTypeError, sheaf.take, strings, [0]).startswith(
@@ -116,9 +117,9 @@ def test_dtypes_that_are_not_plain_bytes():
 
 def test_other_byte_order():
     swapped = numpy.arange(3, dtype=numpy.dtype("i4").newbyteorder())
-    for arguments in ((swapped, [0]), (numpy.arange(3), swapped)):
+    for name, arguments in (("data", (swapped, [0])), ("indices", (numpy.arange(3), swapped))):
         text = text_of(sheaf.DTypeError, sheaf.take, *arguments)
-        assert text.splitlines()[1] == "  it has the byte order of another machine"
+        assert text.splitlines()[1] == f"  {name} has the byte order of another machine"
 
 
 def test_masked_arrays():
