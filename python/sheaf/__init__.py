@@ -15,9 +15,7 @@ from ._errors import (
     UnsupportedError,
 )
 from ._explain import Explanation, explain
-from ._sheaf import (
-    Plan,
-    Spec,
+from ._functions import (
     gather,
     gather_elements,
     gather_nd,
@@ -27,17 +25,18 @@ from ._sheaf import (
     plan_scatter,
     plan_scatter_elements,
     plan_scatter_nd,
-    put_along_axis,
     scatter,
     scatter_elements,
     scatter_nd,
-    take,
-    take_along_axis,
-    version,
 )
+from ._numpy_names import add_at, bincount, put_along_axis, take, take_along_axis
+from ._sheaf import Plan, Spec, version
+from ._threads import get_num_threads, num_threads, read_environment, set_num_threads
 
 __version__ = version()
 del version
+read_environment()
+del read_environment
 
 __all__ = [
     "ArgumentError",
@@ -54,11 +53,15 @@ __all__ = [
     "Spec",
     "UnsupportedError",
     "__version__",
+    "add_at",
+    "bincount",
     "cuda",
     "explain",
     "gather",
     "gather_elements",
     "gather_nd",
+    "get_num_threads",
+    "num_threads",
     "plan_gather",
     "plan_gather_elements",
     "plan_gather_nd",
@@ -69,6 +72,13 @@ __all__ = [
     "scatter",
     "scatter_elements",
     "scatter_nd",
+    "set_num_threads",
     "take",
     "take_along_axis",
 ]
+
+for _name in __all__:  # where users find them, and where pickle looks for them
+    if getattr(globals()[_name], "__module__", "").startswith("sheaf._") and _name not in (
+            "Plan", "Spec"):
+        globals()[_name].__module__ = "sheaf"
+del _name

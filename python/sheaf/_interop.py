@@ -29,6 +29,8 @@ def describe_type(cls: type) -> "tuple[str, bool, Any, Any, bool]":
     name = "__dlpack_c_exchange_api__"
     functions = cls.__dict__.get(name)
     inherited = next((base.__dict__[name] for base in cls.__mro__ if name in base.__dict__), None)
+    if cls.__module__ == "torch.nn.parameter":  # the memory of these is a tensor's
+        functions = inherited
     return library, immutable, functions, inherited, packages[0] in _LASTING
 
 
@@ -72,6 +74,24 @@ def assignable(values: Any, dtype: Any) -> Any:
     if hasattr(values, "__dlpack__") and not isinstance(values, numpy.ndarray):
         return values
     return numpy.asarray(values).astype(dtype, copy=False)
+
+
+def cast_updates(updates: Any, data: Any) -> Any:
+    """`updates` with the dtype of `data`, if that is a cast of the same kind; else None."""
+    if type(updates) is type(data) and hasattr(data, "__torch_function__"):
+        torch = sys.modules["torch"]
+        return updates.to(data.dtype) if torch.can_cast(updates.dtype, data.dtype) else None
+    try:
+        if isinstance(data, numpy.ndarray):
+            array = numpy.asarray(updates)
+            plain = array.dtype.kind in _ORDER and data.dtype.kind in _ORDER
+            castable = plain and numpy.can_cast(array.dtype, data.dtype, "same_kind")
+            return array.astype(data.dtype) if castable else None
+        if type(updates) is type(data) and numpy.can_cast(updates.dtype, data.dtype, "same_kind"):
+            return updates.astype(data.dtype)
+    except (AttributeError, TypeError, ValueError):
+        pass
+    return None
 
 
 def _numpy_array(exporter: Any) -> Any:

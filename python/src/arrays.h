@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "dlpack.h"
-#include "lane.h"
+#include "libraries.h"
 #include "numpy_api.h"
 #include "sheaf/tensor.h"
 
@@ -30,7 +30,7 @@ struct Argument {
   std::string_view call;
   Role role;
   const Elements* like = nullptr;  // what lists and numbers, which have no dtype, become
-  Lane* lane = nullptr;            // of the call; null: only the layout counts
+  Placement* placement = nullptr;  // of the call; null: only the layout counts
 };
 
 // What an array said of itself when it was read.
@@ -98,8 +98,8 @@ void tidy_strides(TensorSpec& spec);
 void stretch(View& view, const Dims& sizes);
 
 // The same elements in row-major order as one dimension: a view where that is possible, else a copy
-// where `view` is, for a call on `lane`.
-View flattened(const View& view, Lane& lane, std::string_view call);
+// where `view` is, for a call on `placement`.
+View flattened(const View& view, Placement& placement, std::string_view call);
 
 // A NumPy array over the same elements, which are plain bytes to it: for copies that no dtype need
 // know about.

@@ -8,9 +8,7 @@
 namespace sheaf::python {
 
 void bind_functions(nanobind::module_& module);
-void bind_scatters(nanobind::module_& module);
 void bind_plans(nanobind::module_& module);
-void bind_explain(nanobind::module_& module);
 void bind_cuda(nanobind::module_& module);
 
 }  // namespace sheaf::python

@@ -9,13 +9,18 @@
 #include "results.h"
 #include "support/checked.h"
 #include "support/text.h"
-#include "verdicts.h"
 
 namespace sheaf::python {
 namespace {
 
-// Scalars of any type are awkward to compare, so plans that fill are made anew.
-bool cacheable(const Request& r) { return r.rule.out_of_range != OutOfRange::kFill; }
+bool elsewhere(const Placement& placement, const DLDevice& device) {
+  return !is_gpu(device) || device.device_id != placement.device;
+}
+
+// Scalars and the dimension numbers of XLA are awkward to compare: plans with them are made anew.
+bool cacheable(const Request& r) {
+  return r.rule.out_of_range != OutOfRange::kFill && r.xla == nullptr;
+}
 
 bool same(const Request& known, const Request& r, const Tensors& tensors) {
   return known.op == r.op && known.axis == r.axis && known.batch_dims == r.batch_dims &&
@@ -24,7 +29,8 @@ bool same(const Request& known, const Request& r, const Tensors& tensors) {
          known.data == tensors.data && known.indices == tensors.indices &&
          (!is_scatter(r.op) ||
           (known.updates == tensors.updates && known.reduction == r.reduction &&
-           known.include_self == r.include_self && known.relaxed == r.relaxed)) &&
+           known.include_self == r.include_self && known.relaxed == r.relaxed &&
+           known.onto_zeros == r.onto_zeros)) &&
          known.output_given == (tensors.output != nullptr) &&
          (!known.output_given || known.output == *tensors.output);
 }
@@ -57,25 +63,25 @@ void refuse_changed(std::string_view call, const Arrays& arrays) {
 
 // Puts the work on the stream of the arrays' library.
 void run_on_gpu(const Plan& plan, const Arrays& arrays, void* output) {
-  const Lane& lane = arrays.lane;
-  const gpu::DeviceGuard guard(lane.device);
-  const GpuMemory workspace = gpu_memory(lane, cuda::workspace_bytes(plan));
+  const Placement& placement = arrays.placement;
+  const gpu::DeviceGuard guard(placement.device);
+  const GpuMemory workspace = gpu_memory(placement, cuda::workspace_bytes(plan));
   const void* data = arrays.data.tensor.data;
   const void* indices = arrays.indices.tensor.data;
   refuse_changed(plan.request().name, arrays);
   without_gil([&] {
     if (plan.is_scatter()) {
       const void* updates = arrays.updates.tensor.data;
-      cuda::run(plan, data, indices, updates, output, workspace.view, lane.stream);
+      cuda::run(plan, data, indices, updates, output, workspace.view, placement.stream);
     } else {
-      cuda::run(plan, data, indices, output, workspace.view, lane.stream);
+      cuda::run(plan, data, indices, output, workspace.view, placement.stream);
     }
   });
-  settle(plan, lane, workspace);
+  settle(plan, placement, workspace);
 }
 
 void run(const Plan& plan, const Arrays& arrays, void* output, int threads) {
-  if (arrays.lane.on_gpu) {
+  if (arrays.placement.on_gpu) {
     run_on_gpu(plan, arrays, output);
     return;
   }
@@ -141,7 +147,7 @@ void run_by_detour(const Call& call, const Arrays& arrays) {
   const TensorSpec& out = arrays.out.tensor.spec;
   const TensorSpec contiguous(out.dtype, out.sizes);
   const auto known = plan_for(call.request, tensors_of(arrays, &contiguous));
-  if (arrays.lane.on_gpu) {
+  if (arrays.placement.on_gpu) {
     Result temporary(arrays.out, contiguous);
     run(known->plan, arrays, temporary.memory(), call.threads);
     assign(arrays.out, temporary.finish(false));
@@ -195,7 +201,7 @@ Arrays arrays_for(const Plan& plan, const Passed& passed) {
 }
 
 void run_planned(const Plan& plan, const Arrays& arrays, const Tensor& output, int threads) {
-  if (arrays.lane.on_gpu) {
+  if (arrays.placement.on_gpu) {
     check_planned(plan, "data", arrays.data.tensor.spec, plan.data());
     check_planned(plan, "indices", arrays.indices.tensor.spec, plan.indices());
     if (plan.is_scatter()) {
@@ -221,26 +227,64 @@ void run_planned(const Plan& plan, const Arrays& arrays, const Tensor& output, i
   raise_as_refusal(error, cat(call, ": no array for the result"), "out=, an array for the result");
 }
 
+void refuse_other_devices(std::string_view call, const Arrays& arrays) {
+  if (!arrays.placement.on_gpu) {
+    return;
+  }
+  const std::pair<const char*, const View&> all[] = {{"data", arrays.data},
+                                                     {"indices", arrays.indices},
+                                                     {"updates", arrays.updates},
+                                                     {"out", arrays.out}};
+  std::string places;
+  const char* other = nullptr;
+  for (const auto& [name, view] : all) {
+    if (view.object.is_valid()) {  // else it was not passed
+      places += cat(places.empty() ? "" : ", ", name, " is on ", text_of(view.device));
+      other = other == nullptr && elsewhere(arrays.placement, view.device) ? name : other;
+    }
+  }
+  if (other != nullptr) {
+    raise_argument(refusal_text(cat(call, ": arrays on different devices"), places,
+                                cat(other, " moved to cuda:", arrays.placement.device,
+                                    "; nothing is copied between devices in silence")));
+  }
+}
+
+// Updates of another type that converts to that of data, within the same kind or to a wider one.
+// Others stay as they are, and are refused by the plan.
+void cast_updates(Arrays& arrays, std::string_view call) {
+  const nb::object cast = nb::module_::import_("sheaf._interop")
+                              .attr("cast_updates")(arrays.updates.object, arrays.data.object);
+  if (!cast.is_none()) {
+    arrays.updates = View();
+    view_array(arrays.updates, cast, {call, Role::kUpdates, nullptr, &arrays.placement});
+  }
+}
+
 }  // namespace
 
 Arrays view_arrays(std::string_view call, const Passed& passed) {
   Arrays arrays;
-  Lane& lane = arrays.lane;
+  Placement& placement = arrays.placement;
+  placement.inside_operator = passed.inside_operator;
   const auto view_updates = [&](const Elements* like) {
-    view_array(arrays.updates, passed.updates, {call, Role::kUpdates, like, &lane});
+    view_array(arrays.updates, passed.updates, {call, Role::kUpdates, like, &placement});
   };
   if (passed.data.is_valid()) {
-    view_array(arrays.data, passed.data, {call, Role::kData, nullptr, &lane});
+    view_array(arrays.data, passed.data, {call, Role::kData, nullptr, &placement});
   } else {
     view_updates(nullptr);  // the result is of their kind: they lead
   }
-  view_array(arrays.indices, passed.indices, {call, Role::kIndices, nullptr, &lane});
+  view_array(arrays.indices, passed.indices, {call, Role::kIndices, nullptr, &placement});
   if (passed.data.is_valid() && passed.updates.is_valid()) {
     const Elements like{arrays.data.tensor.spec.dtype, arrays.data.descr()};
     view_updates(&like);
+    if (arrays.updates.tensor.spec.dtype != like.dtype && !passed.inside_operator) {
+      cast_updates(arrays, call);
+    }
   }
   if (!passed.out.is_none()) {
-    view_array(arrays.out, passed.out, {call, Role::kOutput, nullptr, &lane});
+    view_array(arrays.out, passed.out, {call, Role::kOutput, nullptr, &placement});
   }
   arrays.passed_out = nb::borrow(passed.out);
   refuse_other_devices(call, arrays);
@@ -274,7 +318,7 @@ nb::object execute(const Call& call, const Arrays& arrays) try {
     return arrays.passed_out;
   }
   const auto known = plan_for(call.request, tensors_of(arrays));
-  Result result(arrays.data, known->plan.output());
+  Result result(arrays.kind(), known->plan.output());
   run(known->plan, arrays, result.memory(), call.threads);
   return result.finish(call.scalar_result);
 } catch (nb::python_error& error) {
@@ -288,7 +332,7 @@ nb::object execute(const Plan& plan, const Passed& passed, int threads) try {
   }
   if (passed.out.is_none()) {
     const TensorSpec contiguous(plan.output().dtype, plan.output().sizes);
-    Result result(passed.data.is_none() ? arrays.updates : arrays.data, contiguous);
+    Result result(arrays.kind(), contiguous);
     run_planned(plan, arrays, {result.memory(), contiguous}, threads);
     return result.finish(false);
   }

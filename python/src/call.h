@@ -26,7 +26,10 @@ struct Arrays {
   View updates;  // of a scatter
   View out;      // of no meaning if `passed_out` is None: then the result is a new array
   nb::object passed_out;
-  Lane lane;
+  Placement placement;
+
+  // The one whose library, device and dtype the result has.
+  const View& kind() const { return data.object.is_valid() ? data : updates; }
 };
 
 // What the caller passed. Gathers leave `updates` out, scatters onto zeros `data`.
@@ -34,6 +37,7 @@ struct Passed {
   nb::handle data, indices;
   nb::handle out;  // or None
   nb::handle updates = {};
+  bool inside_operator = false;  // PyTorch's dispatcher calls, and takes care of gradients
 };
 
 // Refuses arrays that are not all in one place.

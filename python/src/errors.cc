@@ -5,7 +5,6 @@
 #include <typeinfo>
 #include <utility>
 
-#include "dims.h"
 #include "support/text.h"
 
 namespace sheaf::python {
@@ -103,6 +102,14 @@ bool reduction_is_undefined(const Request& r) {
 
 }  // namespace
 
+nb::tuple tuple_of(const Dims& dims) {
+  nb::list list;
+  for (const int64_t dim : dims) {
+    list.append(dim);
+  }
+  return nb::tuple(list);
+}
+
 void load_errors() {
   const nb::module_ module = nb::module_::import_("sheaf._errors");
   const auto get = [&](const char* name) { return nb::object(module.attr(name)).release().ptr(); };
@@ -131,6 +138,7 @@ void raise_refusal(const Request& r, const Error& error) {
 void raise_argument(const std::string& text) { raise_text(classes.argument, text); }
 void raise_dtype(const std::string& text) { raise_text(classes.dtype, text); }
 void raise_unsupported(const std::string& text) { raise_text(classes.unsupported, text); }
+void raise_buffer(const std::string& text) { raise_text(classes.buffer, text); }
 
 void raise_as_refusal(nb::python_error& error, const std::string& what, const std::string& next) {
   if (!error.matches(PyExc_Exception) || error.matches(classes.any)) {

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "support/text.h"
+
 namespace sheaf::python {
 namespace {
 
@@ -121,11 +123,55 @@ bool view_by_library(nb::handle object, const ArrayType& type, DLTensor& view) {
 }
 
 bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view) {
+  return type.api != nullptr && view_by_library(object, type, view);
+}
+
+bool needs_gradient(nb::handle tensor) {
   static PyObject* const requires_grad = interned("requires_grad");
-  if (type.api == nullptr || (type.library == Library::kTorch && is_true(object, requires_grad))) {
+  if (!is_true(tensor, requires_grad)) {
     return false;
   }
-  return view_by_library(object, type, view);
+  return nb::cast<bool>(nb::module_::import_("torch").attr("is_grad_enabled")());
+}
+
+bool is_gpu(const DLDevice& device) {
+  return device.device_type == kDLCUDA || device.device_type == kDLCUDAManaged;
+}
+
+bool is_host(const DLDevice& device) {
+  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
+}
+
+std::string text_of(const DLDevice& device) {
+  return is_gpu(device)    ? cat("cuda:", device.device_id)
+         : is_host(device) ? "the CPU"
+                           : cat("DLPack device type ", static_cast<int32_t>(device.device_type));
+}
+
+bool Placement::admit(nb::handle object, const DLDevice& of_object) {
+  const Library its_library = array_type_of(object).library;
+  if (on_gpu) {
+    waits = waits || its_library != library;
+    return of_object.device_id == device;
+  }
+  const LibraryStream current = current_stream(object, of_object.device_id);
+  on_gpu = true;
+  device = of_object.device_id;
+  library = its_library;
+  leader = nb::borrow(object);
+  stream = static_cast<cuda::Stream>(current.stream);
+  stream_owner = current.owner;
+  waits = library == Library::kOther;
+  return true;
+}
+
+nb::object dlpack_stream(const Placement* placement, Library library) {
+  if (placement == nullptr) {
+    return library == Library::kOther ? nb::none() : nb::object(nb::int_(-1));
+  }
+  constexpr uintptr_t kDefault = 1;  // DLPack's number for it: 0 would be ambiguous
+  const auto stream = reinterpret_cast<uintptr_t>(placement->stream);
+  return nb::int_(stream == 0 ? kDefault : stream);
 }
 
 }  // namespace sheaf::python

@@ -17,7 +17,5 @@ NB_MODULE(_sheaf, module) {
   sheaf::python::load_errors();
   sheaf::python::bind_plans(module);
   sheaf::python::bind_functions(module);
-  sheaf::python::bind_scatters(module);
-  sheaf::python::bind_explain(module);
   sheaf::python::bind_cuda(module);
 }

@@ -154,7 +154,7 @@ def test_options():
         "negative number of threads\n  threads=-1")
     assert "batch_dims" in text_of(sheaf.ArgumentError, sheaf.gather_nd, X, [[0]], batch_dims=5)
     with pytest.raises(TypeError):
-        sheaf.gather(X, [0], 1)  # options are keywords
+        sheaf.gather(X, [0], 1, 0)  # all other options are keywords
 
 
 def test_fill_values():

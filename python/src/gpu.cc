@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
-#include "verdicts.h"
+#include "gpu.h"
+
+#include <nanobind/stl/string.h>
 
 #include <exception>
 #include <utility>
 #include <vector>
 
+#include "bindings.h"
 #include "gil.h"
-#include "gpu.h"
 #include "sheaf/error.h"
 
 namespace sheaf::python {
 namespace {
+
+using nb::literals::operator""_a;
 
 struct Verdict {
   Plan plan;
@@ -64,22 +68,22 @@ void check_captured(const Verdict& verdict) {
 
 }  // namespace
 
-void settle(const Plan& plan, const Lane& lane, const GpuMemory& workspace) {
+void settle(const Plan& plan, const Placement& placement, const GpuMemory& workspace) {
   const bool has_verdict =
       plan.nest().out_of_range == OutOfRange::kFail && workspace.view.bytes != 0;
-  if (has_verdict && !lane.waits) {
-    const bool captured = gpu::capturing(lane.stream);
+  if (has_verdict && !placement.waits) {
+    const bool captured = gpu::capturing(placement.stream);
     if (captured || kept().deferrals > 0) {
       if (captured) {
         gpu::clear(workspace.view);  // somebody may look before the first replay
       }
       (captured ? kept().captured : kept().pending)
-          .push_back({plan, workspace, lane.device, lane.stream, lane.stream_owner});
+          .push_back({plan, workspace, placement.device, placement.stream, placement.stream_owner});
       return;
     }
   }
-  if (has_verdict || lane.waits) {
-    without_gil([&] { cuda::check(plan, workspace.view, lane.stream); });
+  if (has_verdict || placement.waits) {
+    without_gil([&] { cuda::check(plan, workspace.view, placement.stream); });
   }
 }
 
@@ -101,5 +105,15 @@ void check_verdicts() {
 }
 
 void forget_captured() { kept().captured.clear(); }
+
+void bind_cuda(nb::module_& module) {
+  module.def("cuda_available", cuda::available,
+             "Whether this build can run on the current device.");
+  module.def("cuda_description", cuda::description, "The current device, or why there is none.");
+  module.def("cuda_defer", defer_verdicts, "change"_a,
+             "Runs do not wait for verdicts while the sum of all changes is positive.");
+  module.def("cuda_check", check_verdicts, "Waits for all verdicts that were put off.");
+  module.def("cuda_forget", forget_captured, "Lets go of the verdicts of captured graphs.");
+}
 
 }  // namespace sheaf::python
