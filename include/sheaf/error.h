@@ -16,7 +16,7 @@ enum class ErrorCode : int {
   kIndexOutOfRange = 2,  // an index value, under the rule `fail`
   kUnsupported = 3,      // no kernel or backend for a valid plan
   kOutOfMemory = 4,
-  kDevice = 5,  // CUDA reported an error
+  kDevice = 5,  // the device reported an error
 };
 
 class Error : public std::runtime_error {

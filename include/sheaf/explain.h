@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sheaf/plan.h"
+#include "sheaf/queue.h"
 #include "sheaf/tensor.h"
 
 namespace sheaf {
@@ -21,10 +22,13 @@ struct KernelReport {
 };
 std::vector<KernelReport> kernels_for(const Plan& plan, const RunOptions& = {});
 
-// The name of the kernel that Plan::run takes.
+// The same on a queue. Empty where its device is not available: what fits depends on it.
+std::vector<KernelReport> kernels_for(const Plan& plan, const Queue& queue, const RunOptions& = {});
+
+// The name of the kernel that Plan::run takes, on aligned memory.
 std::string kernel_name(const Plan& plan, const RunOptions& = {});
 
-// The backends of this build, fastest first ("reference" is always the last).
+// The backends of this build that run on host memory, fastest first ("reference" is the last).
 std::vector<std::string> backend_names();
 
 // Where each output element of a gather comes from, or each update of a scatter goes to. Positions
@@ -37,7 +41,8 @@ inline constexpr int64_t kFilled = -1;
 inline constexpr int64_t kSkipped = -1;
 inline constexpr int64_t kNoIndex = -1;  // zero-length tuples
 
-// One entry an output element, or an update, in row-major order. Throws IndexError as a run would.
+// One entry per output element, or per update, in row-major order. Throws IndexError as a run
+// would.
 std::vector<ElementSource> element_map(const Plan& plan, const ConstTensor& indices);
 
 }  // namespace sheaf

@@ -72,9 +72,18 @@ struct ByteRange {
   bool empty() const { return lo == hi; }
 };
 
+// What the four tensors of a plan cover; `updates` is empty for a gather.
+struct TensorRanges {
+  ByteRange data, indices, updates, output;
+};
+
 struct RunOptions {
   int threads = 0;               // at most this many; 0: as many as pay
   std::string_view kernel = {};  // force a kernel ("reference.loops") or a backend ("reference")
+  // Nobody looks at the output if the run fails, as with memory that was allocated for it. Under
+  // kFail the indices are then checked while they are used, and a failed run may have written to
+  // the output.
+  bool output_is_fresh = false;
 };
 
 struct Request;
@@ -89,9 +98,12 @@ class Plan {
   const TensorSpec& output() const;   // with the computed sizes
   bool is_scatter() const { return nest_.scatters; }
   const Request& request() const { return *request_; }
+  const TensorRanges& ranges() const { return ranges_; }
+  const ScatterSteps& scatter_steps() const { return *scatter_; }  // of a scatter
 
-  // Runs a gather on memory laid out as data(), indices() and output() say. Throws, with the output
-  // untouched, on a null pointer, an output that overlaps an input, or a bad index under kFail.
+  // Runs a gather on host memory laid out as data(), indices() and output() say. Throws, with the
+  // output untouched, on a null pointer, an output that overlaps an input, or a bad index under
+  // kFail. sheaf/queue.h runs plans elsewhere.
   void run(const void* data, const void* indices, void* output, const RunOptions& = {}) const;
 
   // Runs a scatter: output becomes data with the updates applied. data and output may be the same
@@ -106,7 +118,7 @@ class Plan {
   void run(const ConstTensor& data, const ConstTensor& indices, const ConstTensor& updates,
            const Tensor& output, const RunOptions& = {}) const;
 
-  std::string str() const;   // the loop nest, a line a loop
+  std::string str() const;   // the loop nest, one line per loop
   std::string json() const;  // the same as a JSON object
 
   // Two plans are equal when they move the same bytes in the same way.
@@ -114,15 +126,10 @@ class Plan {
 
  private:
   friend Plan make_plan(const Request& request);
-  friend struct PlanParts;  // for backends that do not run by Plan::run
   Plan() = default;
 
-  void check_memory(const void* data, const void* indices, const void* output) const;
-  void check_scatter_memory(const void* data, const void* indices, const void* updates,
-                            const void* output) const;
-
   Nest nest_;
-  ByteRange data_range_, indices_range_, output_range_, updates_range_;
+  TensorRanges ranges_;
   std::shared_ptr<const Request> request_;
   std::shared_ptr<const ScatterSteps> scatter_;  // what a scatter does besides the nest
 };

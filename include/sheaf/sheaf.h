@@ -9,6 +9,7 @@
 #include "sheaf/gather.h"
 #include "sheaf/index_rule.h"
 #include "sheaf/plan.h"
+#include "sheaf/queue.h"
 #include "sheaf/reduction.h"
 #include "sheaf/scatter.h"
 #include "sheaf/tensor.h"

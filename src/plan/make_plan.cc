@@ -15,11 +15,11 @@ Plan make_plan(const Request& request) {
   plan.nest_ = lower(*inferred);
   refuse_empty_axis(*inferred, plan.nest_);
   normalize(plan.nest_);
-  plan.data_range_ = *byte_range(inferred->data);
-  plan.indices_range_ = *byte_range(inferred->indices);
-  plan.output_range_ = *byte_range(inferred->output);
+  plan.ranges_.data = *byte_range(inferred->data);
+  plan.ranges_.indices = *byte_range(inferred->indices);
+  plan.ranges_.output = *byte_range(inferred->output);
   if (is_scatter(inferred->op)) {
-    plan.updates_range_ = *byte_range(inferred->updates);
+    plan.ranges_.updates = *byte_range(inferred->updates);
     plan.scatter_ = std::make_shared<const ScatterSteps>(scatter_steps(*inferred, plan.nest_));
   }
   plan.request_ = std::move(inferred);

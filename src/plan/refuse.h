@@ -14,7 +14,7 @@ namespace sheaf {
 std::string describe(const Request& request);
 
 // The command that draws this request: "sheaf explain 'gather f32[3,5] i64[4] axis=1'". What it
-// quotes is a problem string (frontends/problem), which reads back as this request without strides.
+// quotes is a problem string (tools/problem), which reads back as this request without strides.
 std::string explain_command(const Request& request);
 
 std::string four_lines(const Request& request, const std::string& what, const std::string& detail,

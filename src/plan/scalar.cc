@@ -19,7 +19,7 @@ namespace {
 using Complex = std::complex<double>;
 
 template <class T>
-void store(T value, std::byte* element) {
+void store_element(T value, std::byte* element) {
   std::memcpy(element, &value, sizeof value);
 }
 
@@ -75,7 +75,7 @@ std::optional<std::string> store_integer(const Scalar& value, DType type, std::b
   if (!as_integer(value, number)) {
     return cat(to_string(value), " is not a value of type ", type.name());
   }
-  store(number, element);
+  store_element(number, element);
   return std::nullopt;
 }
 
@@ -87,15 +87,15 @@ std::optional<std::string> store_float(const Scalar& value, DType type, std::byt
   const double real = number.real();
   switch (type.kind()) {
     case Kind::kFloat8E4M3:
-      store(static_cast<uint8_t>(to_float_bits(kFormatF8E4M3, real)), element);
+      store_element(static_cast<uint8_t>(to_float_bits(kFormatF8E4M3, real)), element);
       break;
     case Kind::kFloat8E5M2:
-      store(static_cast<uint8_t>(to_float_bits(kFormatF8E5M2, real)), element);
+      store_element(static_cast<uint8_t>(to_float_bits(kFormatF8E5M2, real)), element);
       break;
-    case Kind::kFloat16: store(to_float_bits(kFormatF16, real), element); break;
-    case Kind::kBFloat16: store(to_float_bits(kFormatBF16, real), element); break;
-    case Kind::kFloat32: store(static_cast<float>(real), element); break;
-    default: store(real, element); break;
+    case Kind::kFloat16: store_element(to_float_bits(kFormatF16, real), element); break;
+    case Kind::kBFloat16: store_element(to_float_bits(kFormatBF16, real), element); break;
+    case Kind::kFloat32: store_element(static_cast<float>(real), element); break;
+    default: store_element(real, element); break;
   }
   return std::nullopt;
 }
@@ -103,9 +103,9 @@ std::optional<std::string> store_float(const Scalar& value, DType type, std::byt
 std::optional<std::string> store_other(const Scalar& value, DType type, std::byte* element) {
   const Complex number = as_complex(value);
   switch (type.kind()) {
-    case Kind::kBool: store(number != Complex(0, 0), element); return std::nullopt;
-    case Kind::kComplex64: store(std::complex<float>(number), element); return std::nullopt;
-    case Kind::kComplex128: store(number, element); return std::nullopt;
+    case Kind::kBool: store_element(number != Complex(0, 0), element); return std::nullopt;
+    case Kind::kComplex64: store_element(std::complex<float>(number), element); return std::nullopt;
+    case Kind::kComplex128: store_element(number, element); return std::nullopt;
     default:
       if (number != Complex(0, 0)) {
         return cat("opaque elements can only be filled with 0, not with ", to_string(value));

@@ -177,8 +177,8 @@ TEST_F(ScatterRun, RefusesKernelsThatAreNotThere) {
                 },
                 ErrorCode::kUnsupported),
             "scatter: no such kernel\n"
-            "  \"abacus\" names no scatter kernel of this build\n" +
-                kTensors + "  try: another kernel; sheaf doctor lists the backends");
+            "  \"abacus\" names no scatter kernel that can run here\n" +
+                kTensors + "  try: another kernel; sheaf explain --kernels lists them");
   EXPECT_EQ(kernels_for(plan).back().name, "reference.loops");
   EXPECT_EQ(kernel_name(plan, {.kernel = "reference"}), "reference.loops");
 }

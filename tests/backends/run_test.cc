@@ -151,9 +151,9 @@ TEST_F(PlanRun, RefusesKernelsThatAreNotThere) {
       refusal([&] { plan.run(data.data(), indices.data(), output.data(), {.kernel = "abacus"}); },
               ErrorCode::kUnsupported),
       "gather: no such kernel\n"
-      "  \"abacus\" names no gather kernel of this build\n"
+      "  \"abacus\" names no gather kernel that can run here\n"
       "  data f32[3, 2]   indices i64[2]   axis 0   output f32[2, 2]\n"
-      "  try: another kernel; sheaf doctor lists the backends");
+      "  try: another kernel; sheaf explain --kernels lists them");
   for (const char* name : {"referenc", "reference.", "reference.loop", "Reference", "loops", "."}) {
     EXPECT_EQ(refusal([&] { kernel_name(plan, {.kernel = name}); }, ErrorCode::kUnsupported)
                   .find("gather: no such kernel"),
@@ -190,7 +190,7 @@ TEST(KernelFromTheEnvironmentDeathTest, IsTakenUnlessTheCallAsksForAnother) {
   EXPECT_EXIT(name("abacus", {.kernel = "reference"}), testing::ExitedWithCode(0),
               "reference.loops");
   EXPECT_EXIT(name("abacus", {}), testing::ExitedWithCode(0),
-              "\"abacus\" names no gather kernel of this build");
+              "\"abacus\" names no gather kernel that can run here");
 }
 
 TEST_F(PlanRun, ReportsKernelsInTheOrderTheyAreAsked) {

@@ -7,13 +7,10 @@
 #include "helpers/worlds.h"
 
 using oracle::Op;
+using oracle::rank;
 using oracle::Shape;
 
-namespace {
-
-int64_t rank(const Shape& shape) { return static_cast<int64_t>(shape.size()); }
-
-}  // namespace
+namespace {}  // namespace
 
 // Index shapes: ranks 0 to 2, extents 0 to 2. All combinations of values for up to 2 indices, for
 // data of rank 3 for 1. Batched: index extents up to 3, as batch dimensions have to equal data's;

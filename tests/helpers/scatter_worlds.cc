@@ -7,11 +7,10 @@
 #include "helpers/worlds.h"
 
 using oracle::Op;
+using oracle::rank;
 using oracle::Shape;
 
 namespace {
-
-int64_t rank(const Shape& shape) { return static_cast<int64_t>(shape.size()); }
 
 int64_t most_extent(int64_t data_rank) { return data_rank == 3 ? 2 : 3; }
 

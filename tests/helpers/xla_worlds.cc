@@ -12,11 +12,10 @@
 
 using oracle::Op;
 using oracle::Problem;
+using oracle::rank;
 using oracle::Shape;
 
 namespace {
-
-int64_t rank(const Shape& shape) { return static_cast<int64_t>(shape.size()); }
 
 // All lists of `length` numbers from [0, limit).
 std::vector<Shape> lists(int64_t length, int64_t limit) {

@@ -4,19 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <set>
 #include <vector>
 
+#include "helpers/limits.h"
 #include "helpers/rng.h"
 #include "sheaf/tensor.h"
 
 namespace sheaf {
 namespace {
-
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 TEST(ByteRange, LeavesInt64) {
   EXPECT_FALSE(byte_range({u8, {2}, {kMost}}));             // hi = 2^63

@@ -6,12 +6,12 @@
 
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "helpers/guarded.h"
+#include "helpers/limits.h"
 #include "helpers/problem_plan.h"
 #include "helpers/refusal.h"
 #include "helpers/rng.h"
@@ -20,9 +20,6 @@
 
 namespace sheaf {
 namespace {
-
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 constexpr OutOfRange kCheckedRules[] = {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill,
                                         OutOfRange::kWrap};

@@ -140,7 +140,14 @@ TEST(FloatBitsAgainstFloat, BFloat16IsTheUpperHalf) {
   }
 }
 
-#ifdef __FLT16_MANT_DIG__
+// g++ 12 has _Float16 in C++ on x86-64 only; __fp16 on arm64 is the same format.
+#if defined(__aarch64__)
+#define SHEAF_TEST_HALF __fp16
+#elif defined(__FLT16_MANT_DIG__)
+#define SHEAF_TEST_HALF _Float16
+#endif
+
+#ifdef SHEAF_TEST_HALF
 // The compiler's own conversion, where there is one: on numbers of all magnitudes.
 TEST(FloatBitsAgainstCompiler, Float16) {
   Rng rng(16);
@@ -148,7 +155,7 @@ TEST(FloatBitsAgainstCompiler, Float16) {
     const double mantissa = 1 + std::ldexp(static_cast<double>(rng.next() >> 12), -52);
     const double value =
         std::ldexp(rng.one_in(2) ? mantissa : -mantissa, static_cast<int>(rng.from(-30, 20)));
-    const auto half = static_cast<_Float16>(value);
+    const auto half = static_cast<SHEAF_TEST_HALF>(value);
     uint16_t bits;
     std::memcpy(&bits, &half, sizeof bits);
     ASSERT_EQ(to_float_bits(kFormatF16, value), bits) << value;

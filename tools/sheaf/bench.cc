@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "command.h"
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 #include "machine.h"
 #include "plan/lower.h"
 #include "plan/resolve.h"
@@ -22,7 +22,7 @@
 namespace sheaf::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kBenchExamples = R"(Examples:
   sheaf bench 'gather f32[1000000,64] i64[4096] axis=0'
   sheaf bench 'gather_elements f32[4096,4096] i64[4096,4096] axis=0' --threads 1
   sheaf bench 'gather f32[1000000,4] i64[1000000]' --kernel reference --json
@@ -202,7 +202,7 @@ int bench(const BenchOptions& options) {
 void add_bench(CLI::App& app, Command& chosen) {
   static BenchOptions options;
   CLI::App* command = app.add_subcommand("bench", "Time a problem beside the machine's copy rate");
-  command->footer(kExamples);
+  command->footer(kBenchExamples);
   command->add_option("PROBLEM", options.problem, "What to time, as for explain")->required();
   command->add_option("--threads", options.threads, "At most this many (default: all that pay)")
       ->check(CLI::Range(1, 4096));

@@ -11,7 +11,6 @@
 #include "command.h"
 #include "conformance/case.h"
 #include "conformance/run_case.h"
-#include "sheaf/cuda.h"
 #include "sheaf/explain.h"
 #include "support/text.h"
 #include "terminal.h"
@@ -19,7 +18,7 @@
 namespace sheaf::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kCheckExamples =
     R"(Each file is a JSON list of cases; docs/cli.md describes them. The last line is
 "N passed, N failed", with ", N skipped" where some were; the status is 1 if any failed.
 
@@ -30,7 +29,7 @@ Examples:
   sheaf check cases/*.json --backend reference
   sheaf check cases/*.json --backend cuda)";
 
-struct Options {
+struct CheckOptions {
   std::vector<std::string> files, ops;
   std::string name, layout = "packed";
   CaseOptions run;
@@ -61,7 +60,7 @@ std::string indented(const std::string& text) {
   return indented;
 }
 
-bool wanted(const nlohmann::json& json, const Options& options) {
+bool wanted(const nlohmann::json& json, const CheckOptions& options) {
   const bool has_op = options.ops.empty() ||
                       std::find(options.ops.begin(), options.ops.end(), text_member(json, "op")) !=
                           options.ops.end();
@@ -85,7 +84,7 @@ void report(const std::string& title, const Outcome& outcome, bool verbose, Tall
   }
 }
 
-void check_file(const std::string& path, const Options& options, Tally& tally) {
+void check_file(const std::string& path, const CheckOptions& options, Tally& tally) {
   const nlohmann::json cases = load_cases(path);
   int64_t number = 0;
   for (const nlohmann::json& json : cases) {
@@ -97,7 +96,7 @@ void check_file(const std::string& path, const Options& options, Tally& tally) {
   }
 }
 
-int check(const Options& options) {
+int check(const CheckOptions& options) {
   Tally tally;
   for (const std::string& path : options.files) {
     try {
@@ -127,10 +126,18 @@ std::string check_op_name(const std::string& name) {
 }
 
 std::string check_backend_name(const std::string& name) {
-  if (name == kCuda) {
-    return cuda::available() ? "" : cat("cuda cannot be used: ", cuda::description());
-  }
   std::string known;
+  for (const std::string& device : device_names()) {
+    if (name == device) {
+      return device_available(device)
+                 ? ""
+                 : cat(device, " cannot be used: ", device_description(device));
+    }
+    known += device + ", ";
+  }
+  if (!known.empty()) {
+    known.erase(known.size() - 2);
+  }
   for (const std::string& backend : backend_names()) {
     if (name == backend) {
       return "";
@@ -143,9 +150,9 @@ std::string check_backend_name(const std::string& name) {
 }  // namespace
 
 void add_check(CLI::App& app, Command& chosen) {
-  static Options options;
+  static CheckOptions options;
   CLI::App* command = app.add_subcommand("check", "Run conformance cases");
-  command->footer(kExamples);
+  command->footer(kCheckExamples);
   command->add_option("files", options.files, "JSON files of cases")
       ->required()
       ->option_text("FILE...");

@@ -11,7 +11,7 @@ namespace {
 
 // DirectML counts negative indices from the end and clamps; BNNS refuses both kinds. DirectML
 // pads sizes with leading ones, which are left out here.
-const Example kExamples[] = {
+const Example kDemoProblems[] = {
     {"DML_GATHER, example 1: pick single elements",
      "gather f32[4]={11,12,13,14} u32[5]={3,1,3,0,2} axis=0 out_of_range=clamp",
      {5},
@@ -78,7 +78,7 @@ const Example kExamples[] = {
 
 }  // namespace
 
-std::span<const Example> demo_examples() { return kExamples; }
+std::span<const Example> demo_examples() { return kDemoProblems; }
 
 Array run_example(const Problem& problem) {
   const Request& r = problem.request;

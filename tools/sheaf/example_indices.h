@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 
 namespace sheaf::cli {
 

@@ -12,7 +12,7 @@
 #include "example_indices.h"
 #include "explain_kernels.h"
 #include "formula.h"
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 #include "gather_picture.h"
 #include "options.h"
 #include "plan/refuse.h"
@@ -27,7 +27,7 @@ namespace {
 // Element maps above this size are not made: 16 bytes an element.
 constexpr int64_t kMaxMapElements = 1 << 20;
 
-constexpr const char* kExamples =
+constexpr const char* kExplainExamples =
     R"(PROBLEM is operator, data, indices, attributes; a scatter has its updates after indices:
   gather f32[5,2] i64[3] axis=0
   scatter f32[5,2] i64[3] f32[3,2] axis=0 reduction=add
@@ -42,7 +42,7 @@ Examples:
   sheaf explain 'scatter_elements f32[5]={0,1,2,3,4} i64[4]={3,1,3,0} f32[4]={5,6,7,8}'
   sheaf explain 'scatter f32[3,2] i64[4]={2,0,9,2} reduction=add out_of_range=skip' --map)";
 
-struct Options {
+struct ExplainOptions {
   std::vector<std::string> words;
   bool json = false;
   bool map = false;
@@ -114,7 +114,7 @@ int64_t moved_bytes(const Plan& plan) {
   return element_count(plan.request().grid().sizes) * plan.output().dtype.bytes();
 }
 
-void print_text(const Explanation& e, const Options& options) {
+void print_text(const Explanation& e, const ExplainOptions& options) {
   const Request& r = e.plan.request();
   std::cout << to_string(r.op) << ": " << summary(r.op) << "\n"
             << "  " << formula(r) << "\n"
@@ -156,7 +156,7 @@ nlohmann::ordered_json reports_json(const std::vector<KernelReport>& reports) {
   return list;
 }
 
-void print_json(const Explanation& e, const Options& options) {
+void print_json(const Explanation& e, const ExplainOptions& options) {
   const Request& r = e.plan.request();
   nlohmann::ordered_json json = {{"op", to_string(r.op)},
                                  {"formula", formula(r)},
@@ -164,9 +164,11 @@ void print_json(const Explanation& e, const Options& options) {
                                  {"plan", nlohmann::ordered_json::parse(e.plan.json())},
                                  {"kernel", kernel_name(e.plan)}};
   json["kernels"] = reports_json(kernels_for(e.plan));
-  const std::vector<KernelReport> on_device = device_kernels(e.plan);
-  json["cuda_kernel"] = first_accepting(on_device);
-  json["cuda_kernels"] = reports_json(on_device);
+  for (const std::string& device : device_names()) {
+    const std::vector<KernelReport> reports = kernels_for(e.plan, {.device = device});
+    json["devices"][device] = {{"kernel", first_accepting(reports)},
+                               {"kernels", reports_json(reports)}};
+  }
   if (e.problem.indices && !e.made_up && small_enough(e.plan)) {
     json["map"] = map_json(e, options.limit);
     json["map_left_out"] = std::max<int64_t>(0, std::ssize(e.map) - options.limit);
@@ -175,7 +177,7 @@ void print_json(const Explanation& e, const Options& options) {
 }
 
 // Draws what can be drawn of a call with bad indices; the error itself goes the way of all errors.
-void print_bad_indices(const Explanation& e, const Options& options) {
+void print_bad_indices(const Explanation& e, const ExplainOptions& options) {
   if (!options.json) {
     const Literal* data = e.problem.data ? &*e.problem.data : nullptr;
     std::cout << draw_bad_indices(e.plan, data, *e.problem.indices, style_for(options.color))
@@ -184,7 +186,7 @@ void print_bad_indices(const Explanation& e, const Options& options) {
   }
 }
 
-int explain(const Options& options) {
+int explain(const ExplainOptions& options) {
   Problem problem = parse_problem(joined(options.words));
   Plan plan = make_plan(problem.request);
   Explanation e{std::move(problem), std::move(plan), false, {}};
@@ -211,9 +213,9 @@ int explain(const Options& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, Command& chosen) {
-  static Options options;
+  static ExplainOptions options;
   CLI::App* command = app.add_subcommand("explain", "Draw a call, its plan and its kernel");
-  command->footer(kExamples);
+  command->footer(kExplainExamples);
   command->add_option("problem", options.words, "Operator, data, indices, updates and attributes")
       ->required()
       ->option_text("PROBLEM");

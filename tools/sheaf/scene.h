@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 #include "picture.h"
 #include "sheaf/explain.h"
 

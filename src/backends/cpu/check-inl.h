@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Are all indices in range? One comparison an index, no branch: the compiler turns the inner loop
+// Are all indices in range? One comparison per index, no branch: the compiler turns the inner loop
 // into vectors of each target.
 #if defined(SHEAF_CPU_CHECK_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SHEAF_CPU_CHECK_INL
@@ -11,6 +11,7 @@
 
 #include <type_traits>
 
+#include "backends/cpu/index_rule-inl.h"
 #include "backends/cpu/routines.h"
 #include "plan/resolve.h"
 
@@ -19,40 +20,24 @@ namespace sheaf::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// v is in range iff v + shift < limit as unsigned numbers, where shift is the extent if negative
-// values count from the end and 0 if not. The sum cannot reach 2^64: both are below 2^63.
 template <class Index>
-bool in_range_run(const std::byte* indices, int64_t stride, int64_t count, uint64_t shift,
-                  uint64_t limit) {
+bool in_range_run(const std::byte* indices, int64_t stride, int64_t count, RangeRule rule) {
   uint64_t bad = 0;
   if (stride == 1) {
     for (int64_t i = 0; i < count; ++i) {
-      const auto value = static_cast<uint64_t>(widen(load_index<Index>(indices, i)));
-      bad |= static_cast<uint64_t>(value + shift >= limit);
+      bad |= static_cast<uint64_t>(out_of_range(rule, load_index<Index>(indices, i)));
     }
   } else {
     for (int64_t i = 0; i < count; ++i) {
-      const auto value = static_cast<uint64_t>(widen(load_index<Index>(indices, i * stride)));
-      bad |= static_cast<uint64_t>(value + shift >= limit);
+      bad |= static_cast<uint64_t>(out_of_range(rule, load_index<Index>(indices, i * stride)));
     }
   }
   return bad == 0;
 }
 
-// What one component is held against: as in_range_run has it.
-struct Bounds {
-  uint64_t shift, limit;
-};
-template <class Index>
-Bounds bounds(const Nest& nest, int component) {
-  const auto extent = static_cast<uint64_t>(nest.coordinates[component].extent);
-  const bool from_end = std::is_signed_v<Index> && nest.negative == Negative::kFromEnd;
-  return from_end ? Bounds{extent, 2 * extent} : Bounds{0, extent};
-}
-
 // Pairs of int64 side by side are read once: even lanes are first components, odd ones second ones.
-inline bool in_range_pairs(const std::byte* pairs, int64_t count, const Bounds& first,
-                           const Bounds& second) {
+inline bool in_range_pairs(const std::byte* pairs, int64_t count, RangeRule first,
+                           RangeRule second) {
   int64_t done = 0;
 #if HWY_TARGET != HWY_SCALAR
   const hn::ScalableTag<uint64_t> d;
@@ -61,18 +46,20 @@ inline bool in_range_pairs(const std::byte* pairs, int64_t count, const Bounds& 
   alignas(16) const uint64_t limits[2] = {first.limit, second.limit};
   const auto shift = hn::LoadDup128(d, shifts);
   const auto limit = hn::LoadDup128(d, limits);
-  const auto* values = reinterpret_cast<const uint64_t*>(pairs);
+  const hn::Repartition<uint8_t, decltype(d)> bytes;  // pairs may stand at any address
+  const auto* values = reinterpret_cast<const uint8_t*>(pairs);
   auto good = hn::FirstN(d, static_cast<size_t>(n));
   for (; done + n / 2 <= count; done += n / 2) {
-    good = hn::And(good, hn::Lt(hn::Add(hn::LoadU(d, values + 2 * done), shift), limit));
+    const auto pair = hn::BitCast(d, hn::LoadU(bytes, values + 16 * done));
+    good = hn::And(good, hn::Lt(hn::Add(pair, shift), limit));
   }
   if (!hn::AllTrue(d, good)) {
     return false;
   }
 #endif
   const std::byte* rest = pairs + done * 16;
-  return in_range_run<int64_t>(rest, 2, count - done, first.shift, first.limit) &&
-         in_range_run<int64_t>(rest + 8, 2, count - done, second.shift, second.limit);
+  return in_range_run<int64_t>(rest, 2, count - done, first) &&
+         in_range_run<int64_t>(rest + 8, 2, count - done, second);
 }
 
 inline bool are_pairs(const Nest& nest, int64_t stride) {
@@ -83,17 +70,18 @@ inline bool are_pairs(const Nest& nest, int64_t stride) {
 template <class Index>
 bool check_run(const Nest& nest, const std::byte* indices, int64_t stride, int64_t points) {
   if (are_pairs(nest, stride)) {
-    return in_range_pairs(indices, points, bounds<Index>(nest, 0), bounds<Index>(nest, 1));
+    return in_range_pairs(indices, points, range_rule<Index>(nest, nest.coordinates[0]),
+                          range_rule<Index>(nest, nest.coordinates[1]));
   }
   // In pieces, so that a bad index is noticed early and tuples are read from the cache again.
   constexpr int64_t kPiece = 4096;
   for (int64_t begin = 0; begin < points; begin += kPiece) {
     const int64_t count = points - begin < kPiece ? points - begin : kPiece;
     for (int c = 0; c < nest.coordinates.size(); ++c) {
-      const Bounds bound = bounds<Index>(nest, c);
+      const RangeRule rule = range_rule<Index>(nest, nest.coordinates[c]);
       const std::byte* first = indices + (begin * stride + nest.coordinates[c].offset) *
                                              static_cast<int64_t>(sizeof(Index));
-      if (!in_range_run<Index>(first, stride, count, bound.shift, bound.limit)) {
+      if (!in_range_run<Index>(first, stride, count, rule)) {
         return false;
       }
     }

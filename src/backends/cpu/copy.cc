@@ -30,9 +30,9 @@ void copy_row_in_pieces(const Nest& nest, const std::byte* data, std::byte* outp
 
 }  // namespace
 
-void copy(const Nest& nest, const std::byte* data, std::byte* output, int limit) {
+void copy(const Nest& nest, const std::byte* data, std::byte* output, const Launch& launch) {
   const int64_t points = point_count(nest);
-  const Threads threads = worthwhile_threads(points * nest.row_bytes, limit);
+  const Threads threads = worthwhile_threads(points * nest.row_bytes, launch.threads);
   if (nest.loops.empty()) {
     copy_row_in_pieces(nest, data, output, threads);
     return;

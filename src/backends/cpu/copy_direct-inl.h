@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "backends/cpu/gather_direct-inl.h"
+#include "backends/cpu/index_rule-inl.h"
 #include "backends/cpu/move-inl.h"
 #include "backends/cpu/routines.h"
 #include "plan/resolve.h"
@@ -20,64 +21,64 @@ HWY_BEFORE_NAMESPACE();
 namespace sheaf::cpu::HWY_NAMESPACE {
 
 // Rows of kPart bytes; if kTwice, of more than kPart and up to 2 * kPart bytes.
-template <class Index, int64_t kPart, bool kTwice>
-void copy_rows_of(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+template <class Index, int64_t kPart, bool kTwice, bool kCheck>
+bool copy_rows_of(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   const Coordinate& c = nest.coordinates[0];
-  const int64_t last = c.extent - 1;
-  const int64_t from_end = nest.negative == Negative::kFromEnd ? c.extent : 0;
+  const EntryRule rule = entry_rule(nest, c);
   const int64_t stride = c.stride;
   const int64_t data_step = run.data_step;
   const int64_t row_bytes = rows.row_bytes;
   const std::byte* indices = run.indices + c.offset * static_cast<int64_t>(sizeof(Index));
   const std::byte* HWY_RESTRICT data = rows.data;
   std::byte* HWY_RESTRICT output = rows.output;
-  in_runs(rows, [=](int64_t i, int64_t end) HWY_ATTR {
+  int64_t bad = 0;
+  in_runs(rows, [=, &bad](int64_t i, int64_t end) HWY_ATTR {
+    int64_t bad_here = 0;
     for (; i < end; ++i) {
-      int64_t at = widen(load_index<Index>(indices, i));
-      at += at < 0 ? from_end : 0;
-      at = at < 0 ? 0 : at;
-      at = at > last ? last : at;
-      const std::byte* from = data + at * stride + i * data_step;
+      const int64_t entry = clamped_entry<kCheck>(rule, load_index<Index>(indices, i), bad_here);
+      const std::byte* from = data + entry * stride + i * data_step;
       std::byte* to = output + i * (kTwice ? row_bytes : kPart);
       std::memcpy(to, from, kPart);
       if constexpr (kTwice) {
         std::memcpy(to + row_bytes - kPart, from + row_bytes - kPart, kPart);
       }
     }
+    bad |= bad_here;
   });
+  return bad == 0;
 }
 
 // As move_by_size: row_bytes is kPart or more.
-template <class Index, int64_t kPart>
-void copy_by_size(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+template <class Index, bool kCheck, int64_t kPart>
+bool copy_by_size(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   if (rows.row_bytes == kPart) {
-    copy_rows_of<Index, kPart, false>(nest, run, rows);
-  } else if constexpr (2 * kPart <= kNarrowRow) {
-    if (rows.row_bytes < 2 * kPart) {
-      copy_rows_of<Index, kPart, true>(nest, run, rows);
-    } else {
-      copy_by_size<Index, 2 * kPart>(nest, run, rows);
-    }
+    return copy_rows_of<Index, kPart, false, kCheck>(nest, run, rows);
   }
+  if constexpr (2 * kPart <= kNarrowRow) {
+    return rows.row_bytes < 2 * kPart ? copy_rows_of<Index, kPart, true, kCheck>(nest, run, rows)
+                                      : copy_by_size<Index, kCheck, 2 * kPart>(nest, run, rows);
+  }
+  return true;  // no such size
 }
 
-template <class Index>
-void move_indexed(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+template <class Index, bool kCheck>
+bool move_indexed(const Nest& nest, const IndexRun& run, const RowMove& rows) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
   if (rows.hardware_gather) {
-    gather_indices<Index>(nest, run, rows);
-    return;
+    return gather_indices<Index, kCheck>(nest, run, rows);
   }
 #endif
-  copy_by_size<Index, 1>(nest, run, rows);
+  return copy_by_size<Index, kCheck, 1>(nest, run, rows);
 }
 
-void move_direct(const Nest& nest, const IndexRun& run, const RowMove& rows) {
-  if (nest.index_type == i32) {
-    move_indexed<int32_t>(nest, run, rows);
-  } else {
-    move_indexed<int64_t>(nest, run, rows);
-  }
+template <bool kCheck>
+bool move_any_index(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+  return nest.index_type == i32 ? move_indexed<int32_t, kCheck>(nest, run, rows)
+                                : move_indexed<int64_t, kCheck>(nest, run, rows);
+}
+
+bool move_direct(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+  return run.check ? move_any_index<true>(nest, run, rows) : move_any_index<false>(nest, run, rows);
 }
 
 }  // namespace sheaf::cpu::HWY_NAMESPACE

@@ -13,6 +13,7 @@
 
 #include <type_traits>
 
+#include "backends/cpu/index_rule-inl.h"
 #include "backends/cpu/move-inl.h"
 #include "backends/cpu/routines.h"
 
@@ -25,27 +26,31 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Indices of one coordinate as clamp resolves them, half a vector of 4-byte rows or a whole one of
 // 8-byte rows at a time; all offsets are within 2^31. What does not change is held in registers.
-template <class Index, class D64>
+template <class Index, class D64, bool kCheck>
 class ClampedRun {
  public:
   HWY_INLINE ClampedRun(D64 d64, const Nest& nest, const IndexRun& run)
       : indices_(reinterpret_cast<const Index*>(run.indices) + nest.coordinates[0].offset),
         data_step_(run.data_step),
-        from_end_(hn::Set(d64, nest.negative == Negative::kFromEnd ? extent(nest) : 0)),
-        last_(hn::Set(d64, extent(nest) - 1)),
+        from_end_(hn::Set(d64, entry_rule(nest, nest.coordinates[0]).from_end)),
+        last_(hn::Set(d64, entry_rule(nest, nest.coordinates[0]).last)),
         stride_(hn::Set(D32(), static_cast<int32_t>(nest.coordinates[0].stride))),
         lane_steps_(hn::MulEven(hn::BitCast(D32(), hn::Iota(d64, 0)),
-                                hn::Set(D32(), static_cast<int32_t>(run.data_step)))) {}
+                                hn::Set(D32(), static_cast<int32_t>(run.data_step)))),
+        bad_(hn::Zero(d64)) {}
+
+  // True if no index was clamped (kCheck).
+  HWY_INLINE bool good() const { return hn::AllTrue(D64(), hn::Eq(bad_, hn::Zero(D64()))); }
 
   // Offsets of one vector of rows, the points from i on.
   template <class D>
-  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets(D d, int64_t i) const {
+  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets(D d, int64_t i) {
     return by_halves(d, i, [this](int64_t from) HWY_ATTR { return wide_offsets(from); });
   }
 
   // The same as far as points [i, end) go; the lanes left over get 0, which is always inside data.
   template <class D>
-  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets_until(D d, int64_t i, int64_t end) const {
+  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets_until(D d, int64_t i, int64_t end) {
     return by_halves(d, i,
                      [this, end](int64_t from) HWY_ATTR { return wide_offsets_until(from, end); });
   }
@@ -53,7 +58,6 @@ class ClampedRun {
  private:
   using D32 = hn::Repartition<int32_t, D64>;
   using NarrowD = hn::Rebind<int32_t, D64>;
-  static int64_t extent(const Nest& nest) { return nest.coordinates[0].extent; }
 
   // 64-bit offsets as they are, or the low halves of two vectors of them.
   template <class D, class Wide>
@@ -68,7 +72,7 @@ class ClampedRun {
     }
   }
 
-  HWY_INLINE hn::Vec<D64> wide_offsets(int64_t i) const {
+  HWY_INLINE hn::Vec<D64> wide_offsets(int64_t i) {
     if constexpr (sizeof(Index) == 8) {
       return resolve(i, hn::LoadU(D64(), indices_ + i));
     } else {
@@ -76,7 +80,7 @@ class ClampedRun {
     }
   }
 
-  HWY_INLINE hn::Vec<D64> wide_offsets_until(int64_t i, int64_t end) const {
+  HWY_INLINE hn::Vec<D64> wide_offsets_until(int64_t i, int64_t end) {
     const auto count = static_cast<size_t>(end > i ? end - i : 0);
     const auto valid = hn::FirstN(D64(), count);
     if constexpr (sizeof(Index) == 8) {
@@ -87,11 +91,11 @@ class ClampedRun {
     }
   }
 
-  HWY_INLINE hn::Vec<D64> resolve(int64_t i, hn::Vec<D64> at) const {
-    at = hn::Add(at, hn::And(hn::BroadcastSignBit(at), from_end_));
-    at = hn::Min(hn::Max(at, hn::Zero(D64())), last_);
+  // Lanes that no index was loaded into hold 0, which is in range.
+  HWY_INLINE hn::Vec<D64> resolve(int64_t i, hn::Vec<D64> index) {
+    const auto entry = clamped_entries<kCheck>(D64(), from_end_, last_, index, bad_);
     const auto moved = hn::Add(lane_steps_, hn::Set(D64(), i * data_step_));
-    return hn::Add(hn::MulEven(hn::BitCast(D32(), at), stride_), moved);
+    return hn::Add(hn::MulEven(hn::BitCast(D32(), entry), stride_), moved);
   }
 
   const Index* indices_;
@@ -99,6 +103,7 @@ class ClampedRun {
   hn::Vec<D64> from_end_, last_;
   hn::Vec<D32> stride_;
   hn::Vec<D64> lane_steps_;
+  hn::Vec<D64> bad_;
 };
 
 // Offsets that lie ready in 32 bits.
@@ -133,13 +138,13 @@ class ShortOffsets {
 };
 
 template <class T, class Source>
-HWY_INLINE void gather_rows(const RowMove& rows, const Source source) {
+HWY_INLINE void gather_rows(const RowMove& rows, Source& source) {
   const hn::ScalableTag<T> d;
   const auto n = static_cast<int64_t>(hn::Lanes(d));
   const T* HWY_RESTRICT data = reinterpret_cast<const T*>(rows.data);
   T* HWY_RESTRICT output = reinterpret_cast<T*>(rows.output);
   const bool stream = rows.stream;
-  in_runs(rows, [=](int64_t i, int64_t end) HWY_ATTR {
+  in_runs(rows, [=, &source](int64_t i, int64_t end) HWY_ATTR {
     if (stream && reinterpret_cast<uintptr_t>(output + i) % kLine == 0) {
       for (; i + n <= end; i += n) {
         hn::Stream(hn::GatherOffset(d, data, source.offsets(d, i)), d, output + i);
@@ -155,22 +160,24 @@ HWY_INLINE void gather_rows(const RowMove& rows, const Source source) {
   });
 }
 
-template <class Index>
-void gather_indices(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+template <class Index, bool kCheck>
+bool gather_indices(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   const hn::ScalableTag<int64_t> d64;
-  const ClampedRun<Index, decltype(d64)> source(d64, nest, run);
+  ClampedRun<Index, hn::ScalableTag<int64_t>, kCheck> source(d64, nest, run);
   if (rows.row_bytes == 4) {
     gather_rows<uint32_t>(rows, source);
   } else {
     gather_rows<uint64_t>(rows, source);
   }
+  return source.good();
 }
 
 void gather_short(const RowMove& rows, const int32_t* offsets) {
+  const ShortOffsets source(offsets);
   if (rows.row_bytes == 4) {
-    gather_rows<uint32_t>(rows, ShortOffsets(offsets));
+    gather_rows<uint32_t>(rows, source);
   } else {
-    gather_rows<uint64_t>(rows, ShortOffsets(offsets));
+    gather_rows<uint64_t>(rows, source);
   }
 }
 

@@ -6,13 +6,55 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 
 namespace sheaf::cpu {
 namespace {
 
+// oneTBB allocates, and after an allocation that failed while it set itself up, its next call never
+// returns. So the pool is given up for good if that happens before it has once completed a call.
+std::atomic<bool> pool_works{false};
+std::atomic<bool> pool_is_lost{false};
+
 int default_threads() {
-  static const int threads = oneapi::tbb::info::default_concurrency();
-  return threads;
+  static const int threads = [] {
+    try {
+      return oneapi::tbb::info::default_concurrency();
+    } catch (...) {
+      return 1;
+    }
+  }();
+  return pool_is_lost.load(std::memory_order_relaxed) ? 1 : threads;
+}
+
+// Calls body(i) for i in [0, count) on the pool. False if oneTBB failed: then it may have left
+// calls out.
+template <class Body>
+bool run_on_pool(int64_t count, Threads threads, const Body& body) {
+  // A context of its own: were the caller a task that is cancelled, calls would be left out in
+  // silence. Isolated: while it waits, the caller must not take up a task of somebody else, which
+  // might want a lock that the caller holds.
+  const auto run_all = [&] {
+    using Context = oneapi::tbb::task_group_context;
+    // The caller's rounding and treatment of subnormals hold on every thread.
+    Context context(Context::isolated, Context::default_traits | Context::fp_settings);
+    oneapi::tbb::this_task_arena::isolate(
+        [&] { oneapi::tbb::parallel_for(int64_t{0}, count, body, context); });
+  };
+  try {
+    if (threads.limited) {
+      oneapi::tbb::task_arena(threads.count).execute(run_all);
+    } else {
+      run_all();  // an arena of its own would have to be set up, and its threads called together
+    }
+  } catch (...) {
+    if (!pool_works.load(std::memory_order_relaxed)) {
+      pool_is_lost.store(true, std::memory_order_relaxed);
+    }
+    return false;
+  }
+  pool_works.store(true, std::memory_order_relaxed);
+  return true;
 }
 
 }  // namespace
@@ -28,29 +70,25 @@ Threads worthwhile_threads(int64_t bytes, int limit) {
 
 void run_on_threads(int64_t count, Threads threads,
                     const std::function<void(int64_t, int64_t)>& work) {
-  // A few pieces a thread even out cores of different speed without scattering the writes.
+  // A few pieces per thread even out cores of different speed without scattering the writes.
   const int64_t pieces = std::min<int64_t>(count, int64_t{threads.count} * 4);
-  const auto run_piece = [&](int64_t piece) {
+  std::atomic<int64_t> next{0};
+  // Runs the next piece that nobody has claimed; false if there is none.
+  const auto run_a_piece = [&] {
+    const int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
+    if (piece >= pieces) {
+      return false;
+    }
     // count / pieces each, the rest spread over the first ones: no product that could overflow.
     const int64_t each = count / pieces;
     const int64_t rest = count % pieces;
     const int64_t begin = piece * each + std::min(piece, rest);
     work(begin, begin + each + (piece < rest ? 1 : 0));
+    return true;
   };
-  // A context of its own: were the caller a task that is cancelled, pieces would be left out in
-  // silence. Isolated: while it waits, the caller must not take up a task of somebody else, which
-  // might want a lock that the caller holds.
-  const auto run_all = [&] {
-    using Context = oneapi::tbb::task_group_context;
-    // The caller's rounding and treatment of subnormals hold on every thread.
-    Context context(Context::isolated, Context::default_traits | Context::fp_settings);
-    oneapi::tbb::this_task_arena::isolate(
-        [&] { oneapi::tbb::parallel_for(int64_t{0}, pieces, run_piece, context); });
-  };
-  if (threads.limited) {
-    oneapi::tbb::task_arena(threads.count).execute(run_all);
-  } else {
-    run_all();  // an arena of its own would have to be set up, and its threads called together
+  if (!run_on_pool(pieces, threads, [&](int64_t) { run_a_piece(); })) {
+    while (run_a_piece()) {
+    }
   }
 }
 

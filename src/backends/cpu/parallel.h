@@ -21,7 +21,8 @@ struct Threads {
 // How many threads `bytes` of work are worth, at most `limit` (0: as many as the machine has).
 Threads worthwhile_threads(int64_t bytes, int limit);
 
-// Calls work(begin, end) over [0, count) from `threads`.
+// Calls work(begin, end) over [0, count) from `threads`. Always completes: if oneTBB fails for lack
+// of memory, the caller does what is left. `work` does not throw.
 void run_on_threads(int64_t count, Threads threads,
                     const std::function<void(int64_t, int64_t)>& work);
 

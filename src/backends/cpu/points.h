@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The points of a nest: how many, where they lead, and those of a part of it as runs along the
-// innermost loop.
+// The points of a nest, and those of a part of it as runs along the innermost loop.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-#include "backends/cpu/machine.h"
+#include "plan/nest_shape.h"
 #include "sheaf/plan.h"
 
 namespace sheaf::cpu {
@@ -31,14 +30,6 @@ inline const Loop& innermost(const Nest& nest) {
   return nest.loops.empty() ? kOneStep : nest.loops.back();
 }
 
-inline int64_t point_count(const Nest& nest) {
-  int64_t count = 1;
-  for (const Loop& loop : nest.loops) {
-    count *= loop.extent;
-  }
-  return count;
-}
-
 // How many entries of data indices choose from; `most` stands for any number above it.
 inline int64_t entry_count(const Nest& nest, int64_t most) {
   int64_t count = 1;
@@ -46,21 +37,6 @@ inline int64_t entry_count(const Nest& nest, int64_t most) {
     count = std::min(count * std::clamp<int64_t>(c.extent, 1, most), most);
   }
   return count;
-}
-
-// Which byte offsets of data the points can reach: [lo, hi).
-inline ByteRange data_reach(const Nest& nest) {
-  ByteRange range{0, nest.row_bytes};
-  const auto reach = [&](int64_t extent, int64_t stride) {
-    (stride < 0 ? range.lo : range.hi) += (extent - 1) * stride;
-  };
-  for (const Loop& loop : nest.loops) {
-    reach(loop.extent, loop.data);
-  }
-  for (const Coordinate& c : nest.coordinates) {
-    reach(std::max<int64_t>(1, c.extent), c.stride);
-  }
-  return range;
 }
 
 // Calls visit(start, count) for the runs that make up points [begin, end) of the nest, each no

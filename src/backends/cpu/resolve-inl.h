@@ -11,6 +11,7 @@
 
 #include <type_traits>
 
+#include "backends/cpu/index_rule-inl.h"
 #include "backends/cpu/routines.h"
 #include "plan/resolve.h"
 
@@ -47,28 +48,25 @@ HWY_INLINE void add_offsets(const IndexRun& run, const Coordinate& c, bool first
 }
 
 // The nearest entry, from-end values first. Also what `fail` uses: its indices have been checked,
-// and should another thread change them since, no address leaves data.
-template <class Index>
-HWY_INLINE void add_clamped(const Nest& nest, const IndexRun& run, const Coordinate& c, bool first,
+// or are checked here (kCheck); should another thread change them since, no address leaves data.
+// True if no index was clamped, or none was looked at.
+template <class Index, bool kCheck>
+HWY_INLINE bool add_clamped(const Nest& nest, const IndexRun& run, const Coordinate& c, bool first,
                             int64_t* HWY_RESTRICT offsets) {
-  const int64_t last = c.extent - 1;
-  const int64_t shift = nest.negative == Negative::kFromEnd ? c.extent : 0;
-  add_offsets<Index>(run, c, first, offsets, [=](Index value) HWY_ATTR {
-    int64_t at = widen(value);
-    at += at < 0 ? shift : 0;
-    at = at < 0 ? 0 : at;
-    return at > last ? last : at;
+  const EntryRule rule = entry_rule(nest, c);
+  int64_t bad = 0;
+  add_offsets<Index>(run, c, first, offsets, [rule, &bad](Index value) HWY_ATTR {
+    return clamped_entry<kCheck>(rule, value, bad);
   });
+  return bad == 0;
 }
 
 template <class Index>
 HWY_INLINE void add_trusted(const Nest& nest, const IndexRun& run, const Coordinate& c, bool first,
                             int64_t* HWY_RESTRICT offsets) {
-  const int64_t shift = nest.negative == Negative::kFromEnd ? c.extent : 0;
-  add_offsets<Index>(run, c, first, offsets, [=](Index value) HWY_ATTR {
-    const int64_t at = widen(value);
-    return at + (at < 0 ? shift : 0);
-  });
+  const EntryRule rule = entry_rule(nest, c);
+  add_offsets<Index>(run, c, first, offsets,
+                     [rule](Index value) HWY_ATTR { return trusted_entry(rule, value); });
 }
 
 template <class Index>
@@ -94,49 +92,56 @@ void add_or_fill(const Nest& nest, const IndexRun& run, const Coordinate& c, boo
 }
 
 template <class Index>
-void add_coordinate(const Nest& nest, const IndexRun& run, const Coordinate& c, bool first,
+bool add_coordinate(const Nest& nest, const IndexRun& run, const Coordinate& c, bool first,
                     int64_t* HWY_RESTRICT offsets) {
   switch (nest.out_of_range) {
     case OutOfRange::kFail:
-    case OutOfRange::kClamp: add_clamped<Index>(nest, run, c, first, offsets); break;
+      if (run.check) {
+        return add_clamped<Index, true>(nest, run, c, first, offsets);
+      }
+      [[fallthrough]];
+    case OutOfRange::kClamp: add_clamped<Index, false>(nest, run, c, first, offsets); break;
     case OutOfRange::kFill:
     case OutOfRange::kSkip: add_or_fill<Index>(nest, run, c, first, offsets); break;
     case OutOfRange::kWrap: add_wrapped<Index>(nest, run, c, first, offsets); break;
     case OutOfRange::kTrust: add_trusted<Index>(nest, run, c, first, offsets); break;
   }
+  return true;
 }
 
 // The common index types have loops of their own. The others, all of which fit int64, are widened
 // first: a few percent of time for two thirds less code.
 template <class Index>
-void resolve_run(const Nest& nest, const IndexRun& run, int64_t* HWY_RESTRICT offsets) {
+bool resolve_run(const Nest& nest, const IndexRun& run, int64_t* HWY_RESTRICT offsets) {
   constexpr bool kCommon = std::is_same_v<Index, int32_t> || sizeof(Index) == 8;
   bool first = true;
+  bool good = true;
   for (const Coordinate& c : nest.coordinates) {
     if constexpr (kCommon) {
-      add_coordinate<Index>(nest, run, c, first, offsets);
+      good &= add_coordinate<Index>(nest, run, c, first, offsets);
     } else {
       int64_t wide[kBlock];
       for (int64_t i = 0; i < run.count; ++i) {
         wide[i] = widen(load_index<Index>(run.indices, c.offset + i * run.stride));
       }
       const auto* memory = reinterpret_cast<const std::byte*>(wide);
-      add_coordinate<int64_t>(nest, {memory, 1, run.count, run.data_step}, {c.extent, c.stride, 0},
-                              first, offsets);
+      good &= add_coordinate<int64_t>(nest, {memory, 1, run.count, run.data_step, run.check},
+                                      {c.extent, c.stride, 0}, first, offsets);
     }
     first = false;
   }
+  return good;
 }
 
-void resolve_indices(const Nest& nest, const IndexRun& run, int64_t* offsets) {
+bool resolve_indices(const Nest& nest, const IndexRun& run, int64_t* offsets) {
   if (nest.coordinates.empty()) {  // tuples of length 0: data alone moves
     for (int64_t i = 0; i < run.count; ++i) {
       offsets[i] = i * run.data_step;
     }
-    return;
+    return true;
   }
-  with_index_type(nest.index_type,
-                  [&](auto zero) { resolve_run<decltype(zero)>(nest, run, offsets); });
+  return with_index_type(
+      nest.index_type, [&](auto zero) { return resolve_run<decltype(zero)>(nest, run, offsets); });
 }
 
 }  // namespace sheaf::cpu::HWY_NAMESPACE

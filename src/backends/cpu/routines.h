@@ -22,6 +22,7 @@ struct IndexRun {
   int64_t stride;            // index elements from point to point
   int64_t count;             // at most kBlock
   int64_t data_step;         // bytes that data moves from point to point, besides the index
+  bool check = false;        // under kFail: report bad indices
 };
 
 // Memory that is needed next, asked for bit by bit while rows are moved.
@@ -48,14 +49,15 @@ struct Routines {
   // True if all components of `points` tuples are in range.
   bool (*check)(const Nest& nest, const std::byte* indices, int64_t stride, int64_t points);
   // offsets[i] = Σ_c rule(index) · stride + i · data_step, or kFillRow (under kFill and kSkip).
-  void (*resolve)(const Nest& nest, const IndexRun& run, int64_t* offsets);
+  // Under kFail a bad index is clamped, and the result is false if run.check is set.
+  bool (*resolve)(const Nest& nest, const IndexRun& run, int64_t* offsets);
   // Copies `count` rows of row_bytes each; no offset is kFillRow. After streamed rows the caller
   // flushes.
   void (*move)(const RowMove& rows);
   // resolve and move in one: for indices of type i32 or i64 side by side, one coordinate, rows of
   // up to 64 bytes side by side, and a rule that clamping keeps. Ignores rows.offsets and
-  // rows.prefetch_rows.
-  void (*move_direct)(const Nest& nest, const IndexRun& run, const RowMove& rows);
+  // rows.prefetch_rows. The result is that of resolve.
+  bool (*move_direct)(const Nest& nest, const IndexRun& run, const RowMove& rows);
   // move by gather instructions, rows.offsets given in 32 bits instead: for rows of 4 or 8 bytes
   // side by side. Any count. Null without such instructions.
   void (*gather_short)(const RowMove& rows, const int32_t* offsets);

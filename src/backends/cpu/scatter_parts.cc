@@ -3,6 +3,7 @@
 // A scatter cut along the loops that move through data by themselves (slices and batches) and along
 // its rows: parts that meet in no element, however the indices fall.
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 
 #include "backends/cpu/machine.h"
@@ -101,8 +102,8 @@ int packed_loop(const Nest& nest, const Cut& cut) {
 // One part: ranges of the loops, and of the row's bytes.
 class Part {
  public:
-  Part(const Nest& nest, const ScatterBuffers& buffers, const Cut& cut, int64_t number)
-      : nest_(nest), buffers_(buffers), packed_loop_(packed_loop(nest, cut)) {
+  Part(const Nest& nest, const ScatterBuffers& buffers, const Cut& cut, int64_t number, bool check)
+      : nest_(nest), buffers_(buffers), check_(check), packed_loop_(packed_loop(nest, cut)) {
     const int64_t row_pieces = divided_up(nest.row_bytes, cut.row_piece);
     first_byte_ = number % row_pieces * cut.row_piece;
     bytes_ = std::min(cut.row_piece, nest.row_bytes - first_byte_);
@@ -116,77 +117,79 @@ class Part {
     }
   }
 
-  void join(int64_t prefetch_rows) const {
+  // False if it checks and met a bad index.
+  bool reduce(int64_t prefetch_rows) const {
     if (packed_loop_ >= 0) {
-      join_strips(0, {});
-    } else {
-      RunJoiner joiner(nest_, buffers_, prefetch_rows, first_byte_, bytes_);
-      loops(joiner, 0, {});
+      return reduce_strips(0, {});
     }
+    RunReducer reducer(nest_, buffers_, prefetch_rows, first_byte_, bytes_, check_);
+    return loops(reducer, 0, {});
   }
 
  private:
-  void loops(RunJoiner& joiner, int l, Place start) const {
+  bool loops(RunReducer& reducer, int l, Place start) const {
     if (l >= nest_.loops.size()) {
-      joiner.join(start, 1);
-      return;
+      return reducer.reduce(start, 1);
     }
     const Loop& loop = nest_.loops[l];
     start.advance(loop, begins_[l]);
     if (l + 1 == nest_.loops.size()) {
-      joiner.join(start, extents_[l]);
-      return;
+      return reducer.reduce(start, extents_[l]);
     }
+    bool good = true;
     for (int64_t p = 0; p < extents_[l]; ++p, start.advance(loop, 1)) {
-      ask_ahead(joiner, l, p, start);
-      loops(joiner, l + 1, start);
+      ask_ahead(reducer, l, p, start);
+      good &= loops(reducer, l + 1, start);
     }
+    return good;
   }
 
   // The short run that is kRunsAhead steps of loop `l` away.
-  void ask_ahead(const RunJoiner& joiner, int l, int64_t p, Place start) const {
+  void ask_ahead(const RunReducer& reducer, int l, int64_t p, Place start) const {
     const int last = nest_.loops.size() - 1;
     if (l + 1 == last && extents_[last] <= kShortRun && p + kRunsAhead < extents_[l]) {
       start.advance(nest_.loops[l], kRunsAhead);
       start.advance(nest_.loops[last], begins_[last]);
-      joiner.ask_for(start, extents_[last]);
+      reducer.ask_for(start, extents_[last]);
     }
   }
 
-  void join_strips(int l, Place start) const {
+  bool reduce_strips(int l, Place start) const {
     if (l == packed_loop_) {
-      join_strip(start);
-      return;
+      return reduce_strip(start);
     }
+    bool good = true;
     start.advance(nest_.loops[l], begins_[l]);
     for (int64_t p = 0; p < extents_[l]; ++p, start.advance(nest_.loops[l], 1)) {
-      join_strips(l + 1, start);
+      good &= reduce_strips(l + 1, start);
     }
+    return good;
   }
 
-  // Brings a strip together, joins all its updates there, and puts it back.
-  void join_strip(Place start) const {
+  // Brings a strip together, reduces all its updates there, and puts it back.
+  bool reduce_strip(Place start) const {
     const Loop& inner = innermost(nest_);
     const int64_t width = extents_.back() * inner.data;
     std::byte* const first = buffers_.data + start.data + begins_.back() * inner.data;
     Strip strip(nest_.coordinates[0], width);
     if (strip.data() == nullptr) {  // where it lies, then: slower, and needs no memory
-      RunJoiner joiner(nest_, buffers_, 0, first_byte_, bytes_);
-      loops(joiner, packed_loop_, start);
-      return;
+      RunReducer reducer(nest_, buffers_, 0, first_byte_, bytes_, check_);
+      return loops(reducer, packed_loop_, start);
     }
     strip.fill(first, width);
     Nest packed = nest_;
     packed.coordinates[0] = strip.coordinate();
     const ScatterBuffers buffers{strip.data(), buffers_.indices, buffers_.updates};
-    RunJoiner joiner(packed, buffers, 0, 0, nest_.row_bytes);
+    RunReducer reducer(packed, buffers, 0, 0, nest_.row_bytes, check_);
     start.data = -begins_.back() * inner.data;  // the strip begins where the loop does
-    loops(joiner, packed_loop_, start);
+    const bool good = loops(reducer, packed_loop_, start);
     strip.put_back(first, width);
+    return good;
   }
 
   const Nest& nest_;
   const ScatterBuffers& buffers_;
+  const bool check_;
   const int packed_loop_;
   Fixed<int64_t> begins_, extents_;
   int64_t first_byte_, bytes_;
@@ -203,16 +206,20 @@ int64_t spread_bytes(const Nest& nest, const Cut& cut) {
 
 }  // namespace
 
-void scatter_parts(const Nest& nest, const ScatterBuffers& buffers, int limit) {
-  const Threads threads =
-      worthwhile_threads(point_count(nest) * std::max(2 * nest.row_bytes, int64_t{8}), limit);
+bool scatter_parts(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
+  const Threads threads = worthwhile_threads(
+      point_count(nest) * std::max(2 * nest.row_bytes, int64_t{8}), launch.threads);
   const Cut cut = cut_nest(nest, threads.count);
   const int64_t ahead = rows_ahead(nest, spread_bytes(nest, cut));
+  std::atomic<bool> good{true};
   parallel_ranges(cut.parts(nest), threads, [&](int64_t begin, int64_t end) {
     for (int64_t number = begin; number < end; ++number) {
-      Part(nest, buffers, cut, number).join(ahead);
+      if (!Part(nest, buffers, cut, number, launch.check_while_moving).reduce(ahead)) {
+        good.store(false, std::memory_order_relaxed);
+      }
     }
   });
+  return good.load(std::memory_order_relaxed);
 }
 
 }  // namespace sheaf::cpu

@@ -5,9 +5,9 @@
 // time: the lists stay in cache, and no more memory is taken however many updates there are.
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <new>
+#include <atomic>
 
+#include "backends/cpu/machine.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
 
@@ -19,55 +19,65 @@ constexpr int64_t kRanges = 256;
 
 using Counts = std::array<int64_t, kRanges>;
 
+// The most updates that are sorted at a time.
+size_t segment_points(const Nest& nest) {
+  return static_cast<size_t>(std::min(kSegment, point_count(nest)));
+}
+
+Threads threads_for(const Nest& nest, int limit) {
+  return worthwhile_threads(point_count(nest) * std::max(2 * nest.row_bytes, kLine), limit);
+}
+
 class Sorter {
  public:
-  Sorter(const Nest& nest, const ScatterBuffers& buffers, Threads threads)
+  // The launch has a workspace of sorting_bytes().
+  Sorter(const Nest& nest, const ScatterBuffers& buffers, Threads threads, const Launch& launch)
       : nest_(nest),
         buffers_(buffers),
         threads_(threads),
+        check_(launch.check_while_moving),
         reach_(data_reach(nest)),
-        counts_(new (std::nothrow) Counts[static_cast<size_t>(threads.count)]),
-        join_(join_for(nest.element_type, nest.reduction, nest.row_bytes)) {
+        counts_(reinterpret_cast<Counts*>(launch.workspace)),
+        reduce_(reducer_for(nest.element_type, nest.reduction, nest.row_bytes)),
+        places_(reinterpret_cast<int64_t*>(counts_ + threads.count)),
+        to_(places_ + segment_points(nest)),
+        from_(to_ + segment_points(nest)) {
     while ((reach_.hi - reach_.lo) >> shift_ >= kRanges) {
       ++shift_;
     }
-    const auto most = static_cast<size_t>(std::min(kSegment, point_count(nest)));
-    places_.reset(new (std::nothrow) int64_t[most]);
-    to_.reset(new (std::nothrow) int64_t[most]);
-    from_.reset(new (std::nothrow) int64_t[most]);
   }
 
-  bool has_memory() const { return counts_ && places_ && to_ && from_; }
-
-  void run() {
+  // False if it checks and met a bad index.
+  bool run() {
     const int64_t points = point_count(nest_);
-    for (int64_t begin = 0; begin < points; begin += kSegment) {
+    for (int64_t begin = 0; begin < points && good_; begin += kSegment) {
       run_segment(begin, std::min(kSegment, points - begin));
     }
+    return good_;
   }
 
  private:
   void run_segment(int64_t begin, int64_t points) {
     each_chunk(points, [&](int64_t chunk, int64_t first, int64_t last) {
-      find_places(begin, first, last, counts_[static_cast<size_t>(chunk)]);
+      find_places(begin, first, last, counts_[chunk]);
     });
     begins_of_ranges();
     each_chunk(points, [&](int64_t chunk, int64_t first, int64_t last) {
-      sort_into_ranges(begin, first, last, counts_[static_cast<size_t>(chunk)]);
+      sort_into_ranges(begin, first, last, counts_[chunk]);
     });
     const int64_t ahead = rows_ahead(nest_, INT64_MAX);  // if not the data, the updates are far
     parallel_ranges(kRanges, threads_, [&](int64_t first, int64_t last) {
       const int64_t from = range_begins_[static_cast<size_t>(first)];
       const int64_t count = range_begins_[static_cast<size_t>(last)] - from;
-      join_({.data = buffers_.data,
-             .to = to_.get() + from,
-             .updates = buffers_.updates,
-             .from = from_.get() + from,
-             .update_step = 0,
-             .count = count,
-             .row_bytes = nest_.row_bytes,
-             .prefetch_rows = ahead,
-             .reduce = reduce_row(nest_.element_type, nest_.reduction)});
+      reduce_({.data = buffers_.data,
+               .to = to_ + from,
+               .updates = buffers_.updates,
+               .from = from_ + from,
+               .update_step = 0,
+               .count = count,
+               .row_bytes = nest_.row_bytes,
+               .prefetch_rows = ahead,
+               .reduce = reduce_row(nest_.element_type, nest_.reduction)});
     });
   }
 
@@ -90,11 +100,14 @@ class Sorter {
   void find_places(int64_t begin, int64_t first, int64_t last, Counts& counts) {
     counts.fill(0);
     const Loop& inner = innermost(nest_);
-    int64_t* places = places_.get() + first;
+    int64_t* places = places_ + first;
     for_each_run(
         nest_, begin + first, begin + last, kBlock, [&](const Place& start, int64_t count) {
           const std::byte* indices = buffers_.indices + start.index * nest_.index_type.bytes();
-          routines().resolve(nest_, {indices, inner.index, count, inner.data}, places);
+          if (!routines().resolve(nest_, {indices, inner.index, count, inner.data, check_},
+                                  places)) {
+            good_ = false;
+          }
           for (int64_t i = 0; i < count; ++i) {
             if (places[i] != kSkipRow) {
               places[i] += start.data;
@@ -121,7 +134,7 @@ class Sorter {
 
   void sort_into_ranges(int64_t begin, int64_t first, int64_t last, Counts& next) {
     const Loop& inner = innermost(nest_);
-    const int64_t* places = places_.get() + first;
+    const int64_t* places = places_ + first;
     for_each_run(nest_, begin + first, begin + last, kBlock,
                  [&](const Place& start, int64_t count) {
                    for (int64_t i = 0; i < count; ++i) {
@@ -138,27 +151,31 @@ class Sorter {
   const Nest& nest_;
   const ScatterBuffers& buffers_;
   const Threads threads_;
+  const bool check_;
+  std::atomic<bool> good_{true};
   const ByteRange reach_;
   int shift_ = 0;
-  std::unique_ptr<Counts[]> counts_;  // by chunk
+  Counts* counts_;  // by chunk
   std::array<int64_t, kRanges + 1> range_begins_;
-  Join join_;
-  std::unique_ptr<int64_t[]> places_, to_, from_;
+  ReduceRows reduce_;
+  int64_t *places_, *to_, *from_;
 };
 
 }  // namespace
 
-void scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, int limit) {
-  const Threads threads =
-      worthwhile_threads(point_count(nest) * std::max(2 * nest.row_bytes, kLine), limit);
-  if (threads.count > 1) {
-    Sorter sorter(nest, buffers, threads);
-    if (sorter.has_memory()) {
-      sorter.run();
-      return;
-    }
+size_t sorting_bytes(const Nest& nest, int threads) {
+  const Threads used = threads_for(nest, threads);
+  return used.count == 1 ? 0
+                         : static_cast<size_t>(used.count) * sizeof(Counts) +
+                               3 * segment_points(nest) * sizeof(int64_t);
+}
+
+bool scatter_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
+  const Threads threads = threads_for(nest, launch.threads);
+  if (threads.count == 1 || launch.workspace == nullptr) {
+    return scatter_in_order(nest, buffers, launch);  // the same bits, and no memory needed
   }
-  scatter_in_order(nest, buffers, 1);  // the same bits, and no memory needed
+  return Sorter(nest, buffers, threads, launch).run();
 }
 
 }  // namespace sheaf::cpu

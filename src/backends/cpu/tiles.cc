@@ -38,13 +38,15 @@ int64_t take_piece(int64_t& tile, const Loop& loop, int64_t extent) {
 class TileRunner {
  public:
   // With a strip, `nest` is the one that chooses from it.
-  TileRunner(const Nest& nest, const Tiling& tiling, const Buffers& buffers, Strip* strip)
+  TileRunner(const Nest& nest, const Tiling& tiling, const GatherBuffers& buffers, Strip* strip)
       : nest_(nest),
         tiling_(tiling),
         buffers_(buffers),
         routines_(routines()),
         strip_(strip),
         data_(strip != nullptr ? strip->data() : buffers.data) {}
+
+  bool good() const { return good_; }
 
   void run(int64_t tile) {
     const int64_t inner = take_piece(tile, tiling_.inner, tiling_.inner_tile);
@@ -120,8 +122,8 @@ class TileRunner {
     const Ahead next_indices{index_at(following), packed_index_bytes(count)};
     const Ahead next_data{data_ + next_row.data + at / kBlock * share, share};
     if (tiling_.direct) {
-      routines_.move_direct(nest_, index_run(block, count),
-                            row_move(block, count, next_indices, next_data));
+      good_ &= routines_.move_direct(nest_, index_run(block, count),
+                                     row_move(block, count, next_indices, next_data));
     } else {
       resolve(block, count);
       move(block, count, next_indices, next_data);
@@ -140,7 +142,7 @@ class TileRunner {
   }
 
   IndexRun index_run(const Place& place, int64_t count) const {
-    return {index_at(place), tiling_.inner.index, count, tiling_.inner.data};
+    return {index_at(place), tiling_.inner.index, count, tiling_.inner.data, tiling_.check};
   }
 
   RowMove row_move(const Place& place, int64_t count, const Ahead& next_indices,
@@ -159,7 +161,7 @@ class TileRunner {
   }
 
   void resolve(const Place& place, int64_t count) {
-    routines_.resolve(nest_, index_run(place, count), offsets_);
+    good_ &= routines_.resolve(nest_, index_run(place, count), offsets_);
   }
 
   // Half the size: more of them stay in the first-level cache, beside the row they choose from. The
@@ -211,10 +213,11 @@ class TileRunner {
 
   const Nest& nest_;
   const Tiling& tiling_;
-  const Buffers& buffers_;
+  const GatherBuffers& buffers_;
   const Routines& routines_;
   Strip* const strip_;
   const std::byte* const data_;
+  bool good_ = true;
   alignas(64) int64_t offsets_[kBlock];
   alignas(64) int32_t short_offsets_[kShortBlock];
 };
@@ -244,15 +247,7 @@ Tiling tile_nest(const Nest& nest) {
   return tiling;
 }
 
-int64_t reach_of_indices(const Nest& nest) {
-  int64_t bytes = nest.row_bytes;
-  for (const Coordinate& c : nest.coordinates) {
-    bytes += (c.extent - 1) * std::abs(c.stride);
-  }
-  return bytes;
-}
-
-void run_tiles(const Nest& nest, const Tiling& tiling, const Buffers& buffers, int64_t begin,
+bool run_tiles(const Nest& nest, const Tiling& tiling, const GatherBuffers& buffers, int64_t begin,
                int64_t end) {
   const auto run = [&](const Nest& tile_nest, Strip* strip) {
     TileRunner runner(tile_nest, tiling, buffers, strip);
@@ -262,19 +257,18 @@ void run_tiles(const Nest& nest, const Tiling& tiling, const Buffers& buffers, i
     if (tiling.stream) {
       hwy::FlushStream();  // other threads see streamed lines only after this
     }
+    return runner.good();
   };
   if (!tiling.pack_strips) {
-    run(nest, nullptr);
-    return;
+    return run(nest, nullptr);
   }
   Strip strip(nest.coordinates[0], tiling.inner_tile * tiling.inner.data);
   if (strip.data() == nullptr) {
-    run(nest, nullptr);  // slower, and needs no memory
-    return;
+    return run(nest, nullptr);  // slower, and needs no memory
   }
   Nest packed = nest;
   packed.coordinates[0] = strip.coordinate();
-  run(packed, &strip);
+  return run(packed, &strip);
 }
 
 }  // namespace sheaf::cpu

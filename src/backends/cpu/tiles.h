@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "backends/backend.h"
 #include "backends/cpu/routines.h"
+#include "execution/backend.h"
 
 namespace sheaf::cpu {
 
@@ -22,6 +22,7 @@ struct Tiling {
   bool stream, hardware_gather;
   bool short_offsets;  // gather_short in place of move
   bool direct;         // move_direct in place of resolve and move
+  bool check;          // report bad indices under kFail
   bool pack_strips;    // copy a tile's part of data side by side first; as Strip says
 
   int64_t tiles() const;
@@ -30,12 +31,8 @@ struct Tiling {
 // The whole nest as one row of tiles: inner_tile points of the innermost loop each.
 Tiling tile_nest(const Nest& nest);
 
-// How many bytes of data lie between the first and the last that indices can reach, all loops
-// fixed.
-int64_t reach_of_indices(const Nest& nest);
-
-// Moves tiles [begin, end).
-void run_tiles(const Nest& nest, const Tiling& tiling, const Buffers& buffers, int64_t begin,
+// Moves tiles [begin, end). False if tiling.check is set and an index was bad.
+bool run_tiles(const Nest& nest, const Tiling& tiling, const GatherBuffers& buffers, int64_t begin,
                int64_t end);
 
 }  // namespace sheaf::cpu

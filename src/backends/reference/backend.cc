@@ -1,28 +1,48 @@
 // SPDX-License-Identifier: MIT
 #include "backends/reference/backend.h"
 
+#include "execution/host_steps.h"
+
 namespace sheaf {
 namespace reference {
-
-const char* accepts_everything(const Nest& /*nest*/) { return nullptr; }
-
-}  // namespace reference
-
 namespace {
 
-constexpr Kernel kGather[] = {
-    {"reference.loops", reference::accepts_everything, reference::gather},
-};
-constexpr ScatterKernel kScatter[] = {
-    {"reference.loops", reference::accepts_everything, reference::scatter},
-};
+const char* accepts_everything(const KernelQuery& /*query*/) { return nullptr; }
+
+// The oracle checks all indices in a pass of its own, whatever is promised about the output.
+constexpr GatherKernel kGather[] = {{"reference.loops", accepts_everything, gather}};
+constexpr ScatterKernel kScatter[] = {{"reference.loops", accepts_everything, scatter}};
+
+bool available() { return true; }
+std::string describe() { return "plain loops on one thread"; }
+void fill(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
+          const Launch& launch);
+void count(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+
+constexpr Backend kBackend{.name = "reference",
+                           .gather = kGather,
+                           .scatter = kScatter,
+                           .device = nullptr,
+                           .available = available,
+                           .describe = describe,
+                           .check = all_in_range,
+                           .copy = copy,
+                           .fill = fill,
+                           .count = count,
+                           .divide = host_divide};
+
+void fill(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
+          const Launch& launch) {
+  host_fill(kBackend, nest, element, buffers, launch);
+}
+
+void count(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
+  host_count(kBackend, nest, buffers, launch);
+}
 
 }  // namespace
+}  // namespace reference
 
-const Backend& reference_backend() {
-  static constexpr Backend kBackend{"reference", kGather, kScatter, reference::all_in_range,
-                                    reference::copy};
-  return kBackend;
-}
+const Backend* reference_backend() { return &reference::kBackend; }
 
 }  // namespace sheaf

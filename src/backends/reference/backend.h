@@ -3,14 +3,14 @@
 // The parts of the reference backend.
 #pragma once
 
-#include "backends/backend.h"
+#include "execution/backend.h"
 
 namespace sheaf::reference {
 
-const char* accepts_everything(const Nest& nest);
-void gather(const Nest& nest, const Buffers& buffers, int threads);
-void scatter(const Nest& nest, const ScatterBuffers& buffers, int threads);
-bool all_in_range(const Nest& nest, const std::byte* indices, int threads);
-void copy(const Nest& nest, const std::byte* data, std::byte* output, int threads);
+// Its kernels, and Backend::check and Backend::copy.
+bool gather(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
+bool scatter(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+bool all_in_range(const Plan& plan, const std::byte* indices, const Launch& launch);
+void copy(const Nest& nest, const std::byte* data, std::byte* output, const Launch& launch);
 
 }  // namespace sheaf::reference

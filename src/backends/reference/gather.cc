@@ -12,9 +12,9 @@ namespace {
 
 // One walk through the nest: where the loops outside `loop` have brought the three tensors.
 template <class Index>
-struct Walk {
+struct GatherWalk {
   const Nest& nest;
-  const Buffers& buffers;
+  const GatherBuffers& buffers;
 
   void loops(int loop, int64_t data, int64_t index, int64_t output) const {
     if (loop == nest.loops.size()) {
@@ -69,16 +69,18 @@ struct Walk {
 
 }  // namespace
 
-void gather(const Nest& nest, const Buffers& buffers, int /*threads*/) {
+bool gather(const Nest& nest, const GatherBuffers& buffers, const Launch& /*launch*/) {
   with_index_type(nest.index_type, [&](auto zero) {
-    Walk<decltype(zero)>{nest, buffers}.loops(0, 0, 0, 0);
+    GatherWalk<decltype(zero)>{nest, buffers}.loops(0, 0, 0, 0);
   });
+  return true;
 }
 
-bool all_in_range(const Nest& nest, const std::byte* indices, int /*threads*/) {
-  const Buffers buffers{nullptr, indices, nullptr};
+bool all_in_range(const Plan& plan, const std::byte* indices, const Launch& /*launch*/) {
+  const Nest& nest = plan.nest();
+  const GatherBuffers buffers{nullptr, indices, nullptr};
   return with_index_type(nest.index_type, [&](auto zero) {
-    return Walk<decltype(zero)>{nest, buffers}.all_in_range(0, 0);
+    return GatherWalk<decltype(zero)>{nest, buffers}.all_in_range(0, 0);
   });
 }
 

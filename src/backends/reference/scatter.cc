@@ -12,7 +12,7 @@ namespace sheaf::reference {
 namespace {
 
 template <class Index>
-struct Walk {
+struct ScatterWalk {
   const Nest& nest;
   const ScatterBuffers& buffers;
   ReduceRow reduce;
@@ -69,15 +69,16 @@ void copy_loops(const Nest& nest, int loop, const std::byte* data, std::byte* ou
 
 }  // namespace
 
-void scatter(const Nest& nest, const ScatterBuffers& buffers, int /*threads*/) {
+bool scatter(const Nest& nest, const ScatterBuffers& buffers, const Launch& /*launch*/) {
   Fixed<int64_t> windows(nest.coordinates.size(), 0);
   const ReduceRow reduce = reduce_row(nest.element_type, nest.reduction);
   with_index_type(nest.index_type, [&](auto zero) {
-    Walk<decltype(zero)>{nest, buffers, reduce, windows}.loops(0, 0, 0, 0);
+    ScatterWalk<decltype(zero)>{nest, buffers, reduce, windows}.loops(0, 0, 0, 0);
   });
+  return true;
 }
 
-void copy(const Nest& nest, const std::byte* data, std::byte* output, int /*threads*/) {
+void copy(const Nest& nest, const std::byte* data, std::byte* output, const Launch& /*launch*/) {
   copy_loops(nest, 0, data, output);
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "execution/registry.h"
 #include "sheaf/error.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -115,9 +116,13 @@ Dims strides_without_gaps(const Dims& sizes) {
   return strides;
 }
 
+bool is_host(DLDevice device) {
+  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
+}
+
 void check_host(const DLTensor& tensor, const DlpackArgument& argument) {
   const DLDeviceType device = tensor.device.device_type;
-  if (device != kDLCPU && device != kDLCUDAHost) {
+  if (!is_host(tensor.device)) {
     refuse(argument, {.what = "tensor is not in host memory",
                       .detail = cat("DLPack device type ", static_cast<int32_t>(device),
                                     ", but 1 (kDLCPU) or 3 (kDLCUDAHost) is needed"),
@@ -219,6 +224,50 @@ TensorSpec spec_from_dlpack(const DLTensor& tensor, const DlpackArgument& argume
 
 Tensor tensor_from_dlpack(const DLTensor& tensor, const DlpackArgument& argument) {
   check_host(tensor, argument);
+  return {first_element(tensor, argument), spec_from_dlpack(tensor, argument)};
+}
+
+std::string_view device_from_dlpack(DLDevice device, const DlpackArgument& argument,
+                                    const std::string& shape) {
+  if (is_host(device)) {
+    return {};
+  }
+  const Backend* const backend = device_of_dlpack(device.device_type);
+  if (backend == nullptr) {
+    refuse(argument, {.what = "no such device",
+                      .detail = cat("DLPack device type ", static_cast<int32_t>(device.device_type),
+                                    ", which this build has no code for"),
+                      .shape = shape,
+                      .next = "memory of the host; sheaf doctor lists the devices"});
+  }
+  backend->device->prepare();
+  if (const int current = backend->device->current(); current != device.device_id) {
+    refuse(argument,
+           {.what = "another device",
+            .detail = cat("device ", device.device_id, ", but this thread uses device ", current),
+            .shape = shape,
+            .next = "the call on a thread that uses the tensors' device"});
+  }
+  return backend->name;
+}
+
+void Placement::check(const DLTensor& tensor, const DlpackArgument& argument) {
+  const std::string_view device = device_from_dlpack(tensor.device, argument, describe(tensor));
+  if (first_.empty()) {
+    device_ = device;
+    first_ = argument.name;
+  } else if (device != device_) {
+    const auto name = [](std::string_view place) { return place.empty() ? "the host" : place; };
+    refuse(argument, {.what = "tensors in different places",
+                      .detail = cat("in memory of ", name(device), ", but ", first_,
+                                    " is in memory of ", name(device_)),
+                      .shape = describe(tensor),
+                      .next = "all tensors of a call in one place"});
+  }
+}
+
+Tensor Placement::place(const DLTensor& tensor, const DlpackArgument& argument) {
+  check(tensor, argument);
   return {first_element(tensor, argument), spec_from_dlpack(tensor, argument)};
 }
 

@@ -23,9 +23,10 @@ CCall read_tensors(Op op, const CTensors& tensors) {
   Request& r = call.request;
   r.op = op;
   r.name = to_string(op);
+  Placement placement;
   const auto read = [&](const DLTensor* tensor, const char* name) {
     const DlpackArgument argument{r.name, name};
-    return tensor_from_dlpack(required_tensor(tensor, argument), argument);
+    return placement.place(required_tensor(tensor, argument), argument);
   };
   const Tensor data = read(tensors.data, "data");
   const Tensor indices = read(tensors.indices, "indices");
@@ -45,6 +46,7 @@ CCall read_tensors(Op op, const CTensors& tensors) {
     r.output_given = true;
     call.output = output.data;
   }
+  call.device = placement.device();
   return call;
 }
 

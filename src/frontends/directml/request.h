@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// From DirectML's padded shapes to a Request with the real ones.
+// From DirectML's padded shapes to a Request with the real ones: DirectML pads all tensors of an
+// operator to the same DimensionCount with leading ones.
 #pragma once
 
-#include "frontends/directml/tensor_desc.h"
+#include "frontends/directml/descriptors.h"
 #include "plan/request.h"
 
 namespace sheaf::dml::detail {

@@ -19,32 +19,34 @@ TensorSpec floats(const Dims& sizes) { return {f32, sizes}; }
 TensorSpec longs(const Dims& sizes) { return {i64, sizes}; }
 
 TEST(CpuFamilies, AreChosenByTheShapeOfTheNest) {
-  EXPECT_EQ(chosen(plan_gather(floats({100, 64}), longs({9}))), "cpu.rows_wide");
-  EXPECT_EQ(chosen(plan_gather(floats({100, 16}), longs({9}))), "cpu.rows_narrow");
+  EXPECT_EQ(chosen(plan_gather(floats({100, 64}), longs({9}))), "cpu.small");
+  EXPECT_EQ(chosen(plan_gather(floats({100, 64}), longs({999}))), "cpu.rows_wide");
+  EXPECT_EQ(chosen(plan_gather(floats({100, 16}), longs({999}))), "cpu.rows_narrow");
   EXPECT_EQ(chosen(plan_gather(floats({100, 64}), longs({9}), {.axis = 1})), "cpu.lookup");
   EXPECT_EQ(chosen(plan_gather_elements(floats({9, 7}), longs({9, 7}), {.axis = 1})),
             "cpu.rows_narrow");
   EXPECT_EQ(chosen(plan_gather_elements(floats({9, 7}), longs({9, 7}), {.axis = 0})),
             "cpu.columns");
-  EXPECT_EQ(chosen(plan_gather_nd(floats({9, 7, 3}), longs({5, 2}))), "cpu.rows_narrow");
+  EXPECT_EQ(chosen(plan_gather_nd(floats({9, 7, 3}), longs({999, 2}))), "cpu.rows_narrow");
   EXPECT_EQ(chosen(plan_gather(TensorSpec(f32, {9, 7}, {1, 9}), longs({5}))), "cpu.strided");
 }
 
 TEST(CpuFamilies, ExpandedIndicesBecomeRows) {
-  const Plan plan = plan_gather_elements(floats({50, 64}), TensorSpec(i64, {9, 64}, {1, 0}));
+  const Plan plan = plan_gather_elements(floats({50, 64}), TensorSpec(i64, {999, 64}, {1, 0}));
   EXPECT_EQ(chosen(plan), "cpu.rows_wide");
 }
 
 TEST(CpuFamilies, EachRefusalHasItsReason) {
-  const Plan plan = plan_gather(floats({100, 64}), longs({9}));
+  const Plan plan = plan_gather(floats({100, 64}), longs({999}));
   const auto reports = kernels_for(plan);
-  ASSERT_EQ(reports.size(), 6U);
-  EXPECT_EQ(reports[0].name, "cpu.lookup");
-  EXPECT_EQ(reports[0].refusal, "no loop around the indices");
-  EXPECT_EQ(reports[1].refusal, "");
-  EXPECT_EQ(reports[2].refusal, "rows of more than 64 bytes");
-  EXPECT_EQ(reports[3].refusal, "fewer than two loops, or no index");
-  EXPECT_EQ(reports[5].name, "reference.loops");
+  ASSERT_EQ(reports.size(), 7U);
+  EXPECT_EQ(reports[0].name, "cpu.small");
+  EXPECT_EQ(reports[0].refusal, "more than 256 rows, or than 32 KiB");
+  EXPECT_EQ(reports[1].refusal, "no loop around the indices");
+  EXPECT_EQ(reports[2].refusal, "");
+  EXPECT_EQ(reports[3].refusal, "rows of more than 64 bytes");
+  EXPECT_EQ(reports[4].refusal, "fewer than two loops, or no index");
+  EXPECT_EQ(reports[6].name, "reference.loops");
 }
 
 TEST(CpuFamilies, AForcedKernelThatRefusesSaysWhy) {

@@ -15,6 +15,9 @@
 
 namespace sheaf::bnns_tests {
 
+inline constexpr uint32_t kNone = BNNSReduceFunctionNone;
+inline constexpr uint32_t kSum = BNNSReduceFunctionSum;
+
 struct Shape {
   BNNSDataLayout layout;
   std::vector<size_t> size;

@@ -10,9 +10,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr uint32_t kNone = BNNSReduceFunctionNone;
-constexpr uint32_t kSum = BNNSReduceFunctionSum;
-
 // Two rows of three go to an output of four rows.
 class BnnsScatter : public testing::Test {
  protected:

@@ -18,22 +18,11 @@ using testing::StartsWith;
 
 namespace {
 
-constexpr UINT kHuge = UINT32_MAX;
-constexpr sheaf::IndexRule kRule{Negative::kFromEnd, OutOfRange::kClamp, {}};
-
 std::string what(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string detail(const std::string& text) {
   const size_t first = text.find('\n') + 3;
   return text.substr(first, text.find('\n', first) - first);
-}
-
-Uints padded(const sheaf::Dims& sizes, int rank) {
-  Uints result(static_cast<size_t>(rank - sizes.size()), 1);
-  for (const int64_t size : sizes) {
-    result.push_back(static_cast<UINT>(size));
-  }
-  return result;
 }
 
 sheaf::Dims first(const sheaf::Dims& sizes, int count) {
@@ -58,8 +47,6 @@ void expect_same_in_every_padding(const sheaf::Plan& plain, MakeCall make_call) 
 }
 
 const sheaf::Dims kData{2, 3, 4}, kIndices{5, 1, 6};
-
-HRESULT check(Call call) { return call.create(device().Get(), nullptr); }
 
 }  // namespace
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// Rows of updates reduced into rows of data: the innermost work of a scatter, compiled once for
+// each instruction set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "plan/reduce.h"
+#include "sheaf/dtype.h"
+#include "sheaf/reduction.h"
+
+namespace sheaf::cpu {
+
+// Updates in the order in which they are reduced.
+struct RowReduction {
+  std::byte* data;
+  const int64_t* to;  // byte offsets into data
+  const std::byte* updates;
+  const int64_t* from;  // byte offsets into updates; null: every `update_step` bytes
+  int64_t update_step;
+  int64_t count;
+  int64_t row_bytes;
+  int64_t prefetch_rows;  // how far ahead of its use a row is asked for; 0: rows are in cache
+  ReduceRow reduce;       // for types that have no routine of their own
+};
+using ReduceRows = void (*)(const RowReduction& rows);
+
+// The routine for the best instruction set of this machine. Rows are one element, or any number.
+ReduceRows reducer_for(DType type, Reduction reduction, int64_t row_bytes);
+
+}  // namespace sheaf::cpu

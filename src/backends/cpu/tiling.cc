@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+//
+// What a tile's size, the caches and the number of threads decide for every kernel family.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+
+#include "backends/cpu/gather.h"
+#include "backends/cpu/machine.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/points.h"
+#include "backends/cpu/probe.h"
+
+namespace sheaf::cpu {
+namespace {
+
+// Rows asked for ahead of their turn: 32 narrow ones, or 8 KiB of wide ones, hide a memory latency.
+constexpr int64_t kPrefetchRows = 32;
+constexpr int64_t kPrefetchBytes = 8192;
+// An output larger than this is written around the cache. A fraction of the last level: it is
+// shared with the inputs, and with whatever else runs.
+constexpr int64_t kStreamedOutput = int64_t{32} << 20;
+// A row that the indices jump about in is brought into the first-level cache up to this size.
+constexpr int64_t kAheadBytes = int64_t{64} << 10;
+
+bool worth_streaming(const Nest& nest, const Tiling& tiling, int threads) {
+  const int64_t bytes = point_count(nest) * nest.row_bytes;
+  if (bytes <= std::min(kStreamedOutput, caches().last / 4) ||
+      tiling.inner.output != nest.row_bytes) {
+    return false;
+  }
+  // Where nothing but the output goes through the last level, many threads write it there faster
+  // than to memory.
+  if (threads > 1 && bytes <= caches().last / 2) {
+    const ByteRange reach = data_reach(nest);
+    if (reach.hi - reach.lo <= caches().l2) {
+      return false;
+    }
+  }
+  // Narrow rows leave most of each line they read unused: that, not the writing, is their cost,
+  // unless they come from a cache.
+  return nest.row_bytes >= kLine || tiling.hardware_gather;
+}
+
+// Offsets of a block stay within 2^31: what the indices reach, and the steps of data along it.
+bool fits_gather_instruction(const Nest& nest, const Tiling& tiling) {
+  const bool row_fits = nest.row_bytes == 4 || nest.row_bytes == 8;
+  return row_fits && tiling.inner.output == nest.row_bytes && tiling.prefetch_rows == 0 &&
+         reach_of_indices(nest) < (int64_t{1} << 30) &&
+         std::abs(tiling.inner.data) < (int64_t{1} << 30) / kBlock && gather_instruction_wins();
+}
+
+// Rows that are in cache want no offsets to be stored first; rows of whole lines may be streamed,
+// which move does.
+bool fits_direct_move(const Nest& nest, const Tiling& tiling) {
+  const bool clamps =
+      nest.out_of_range != OutOfRange::kFill && nest.out_of_range != OutOfRange::kWrap;
+  const bool narrow = nest.row_bytes < kLine && tiling.inner.output == nest.row_bytes;
+  return narrow && tiling.prefetch_rows == 0 && !tiling.same_indices && clamps &&
+         tiling.inner.index == 1 && nest.coordinates.size() == 1 &&
+         (nest.index_type == i64 || nest.index_type == i32);
+}
+
+// The rows that the indices jump about in follow each other along the middle loop: while one is in
+// use, the next is brought in.
+int64_t next_data_bytes(const Nest& nest, const Tiling& tiling) {
+  const int64_t reach = reach_of_indices(nest);
+  const bool forward = std::all_of(nest.coordinates.begin(), nest.coordinates.end(),
+                                   [](const Coordinate& c) { return c.stride >= 0; });
+  const bool near = tiling.prefetch_rows == 0 && reach <= kAheadBytes;
+  return near && forward && tiling.middle.data >= reach ? reach : 0;
+}
+
+// Rows of a few bytes still cost a line each where they are not in cache.
+int64_t cost_in_bytes(const Nest& nest, const Tiling& tiling) {
+  return point_count(nest) *
+         std::max(nest.row_bytes, tiling.prefetch_rows > 0 ? kLine : int64_t{4});
+}
+
+// Tiles are as large as the caches like them; several threads want several each.
+void cut_for_threads(const Nest& nest, Tiling& tiling, int threads) {
+  const int64_t wanted = int64_t{threads} * 4;
+  const int64_t least_inner = nest.row_bytes < kLine ? kLine : 1;  // tiles share no line
+  while (tiling.tiles() < wanted) {
+    if (tiling.middle_tile > 1 && !tiling.pack_strips) {
+      tiling.middle_tile = (tiling.middle_tile + 1) / 2;
+    } else if (tiling.inner_tile > least_inner) {
+      tiling.inner_tile = std::max(least_inner, tiling.inner_tile / 2 / least_inner * least_inner);
+    } else {
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+int64_t prefetch_rows(const Nest& nest) {
+  if (reach_of_indices(nest) <= caches().l2 / 2) {
+    return 0;
+  }
+  return std::clamp<int64_t>(kPrefetchBytes / nest.row_bytes, 2, kPrefetchRows);
+}
+
+bool run_tiling(const Nest& nest, Tiling& tiling, const GatherBuffers& buffers,
+                const Launch& launch) {
+  tiling.check = launch.check_while_moving;
+  tiling.next_data_bytes = next_data_bytes(nest, tiling);
+  tiling.hardware_gather = fits_gather_instruction(nest, tiling);
+  tiling.direct = fits_direct_move(nest, tiling);
+  tiling.short_offsets = tiling.hardware_gather && tiling.same_indices &&
+                         nest.out_of_range != OutOfRange::kFill &&
+                         routines().gather_short != nullptr;
+  const Threads threads = worthwhile_threads(cost_in_bytes(nest, tiling), launch.threads);
+  tiling.stream = worth_streaming(nest, tiling, threads.count);
+  if (threads.count > 1) {
+    cut_for_threads(nest, tiling, threads.count);
+  }
+  std::atomic<bool> good{true};
+  parallel_ranges(tiling.tiles(), threads, [&](int64_t begin, int64_t end) {
+    if (!run_tiles(nest, tiling, buffers, begin, end)) {
+      good.store(false, std::memory_order_relaxed);
+    }
+  });
+  return good.load(std::memory_order_relaxed);
+}
+
+}  // namespace sheaf::cpu

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+//
+// What a backend is: a few steps on its own memory, and ordered tables of kernels. The drivers of
+// this folder validate, choose and call; a backend does neither of the first two and knows no
+// dialect. docs/extending.md adds one step by step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sheaf/plan.h"
+
+namespace sheaf {
+
+struct GatherBuffers {
+  const std::byte* data;
+  const std::byte* indices;
+  std::byte* output;
+};
+
+struct ScatterBuffers {
+  std::byte* data;  // the plan's output, which holds the base already
+  const std::byte* indices;
+  const std::byte* updates;
+};
+
+// What the check of the indices found: in device memory, at the head of a workspace, or on the
+// host. All zeros: nothing found yet.
+struct Verdict {
+  unsigned long long bad;        // how many
+  unsigned long long not_first;  // ~(row-major number of the first), so that the largest wins
+  unsigned long long value;      // the bits of the first, as int64
+  unsigned int blocks_done;      // of the check
+  unsigned int met;              // not 0: a kernel that checks while it moves met a bad index
+};
+
+// How a step runs.
+struct Launch {
+  int threads = 0;                 // host: at most this many; 0: as many as pay
+  void* stream = nullptr;          // device
+  Verdict* verdict = nullptr;      // device: steps write nothing if it names a bad index
+  std::byte* workspace = nullptr;  // of the kernel; null on the host if there was no memory for it
+  const Plan* plan = nullptr;      // a gather's, whose indices a kernel with Checks::kFirst checks
+  // The output is fresh, and nothing was checked before: a kernel reports bad indices that it meets
+  // and may leave anything in the output. Only set for kernels with Checks::kWhileMoving.
+  bool check_while_moving = false;
+};
+
+// What a kernel is asked about.
+struct KernelQuery {
+  const Nest& nest;
+  // Addresses of data, output and updates, or-ed: what a kernel may infer alignment from. 0 where
+  // there are no pointers yet: a plan that is explained is taken to run on aligned memory.
+  uintptr_t addresses = 0;
+  bool relaxed = false;        // the order of a scatter's updates is free
+  const Plan* plan = nullptr;  // whose nest it is; null for the nest of a step
+};
+
+// How a kernel can take part in checking indices under kFail.
+enum class Checks {
+  kNever,        // the driver checks all indices before the kernel runs
+  kWhileMoving,  // it can report bad indices that it meets, for outputs that nobody sees then
+  kFirst,        // it checks all indices itself before it writes anything
+};
+
+template <class Buffers>
+struct KernelOn {
+  std::string_view name;
+  // Why this kernel cannot run the nest, or is not worth it; null if it can.
+  const char* (*refusal)(const KernelQuery& query);
+  // Runs a nest that is not empty. Never leaves data, whatever the indices are or become while it
+  // runs, unless the rule is kTrust. False if it checked and met a bad index; on a device the
+  // verdict says so instead.
+  bool (*run)(const Nest& nest, const Buffers& buffers, const Launch& launch);
+  Checks checks = Checks::kNever;
+  // Bytes of Launch::workspace that it wants for this nest; null: none.
+  size_t (*workspace_bytes)(const Nest& nest, int threads) = nullptr;
+};
+using GatherKernel = KernelOn<GatherBuffers>;
+using ScatterKernel = KernelOn<ScatterBuffers>;
+
+// Memory that is not the host's, and what runs there.
+struct DeviceSteps {
+  void* (*allocate)(size_t bytes);  // throws kOutOfMemory
+  void (*release)(void* memory);
+  // Return when they are done.
+  void (*upload)(void* to, const void* from, size_t bytes);
+  void (*download)(void* to, const void* from, size_t bytes);
+  void (*fill)(void* memory, std::byte value, size_t bytes);
+  size_t (*free_bytes)();
+  // Enqueued.
+  void (*zero)(void* memory, size_t bytes, void* stream);
+  // Makes ready for a run on the calling thread; throws kUnsupported if there is no device.
+  void (*prepare)();
+  // Enqueued behind a kernel that ran with check_while_moving: if that met a bad index, completes
+  // the verdict as check() would have.
+  void (*complete_verdict)(const Plan& plan, const std::byte* indices, const Launch& launch);
+  // Waits for the stream and copies the verdict; null: only waits.
+  Verdict (*wait)(const Verdict* verdict, void* stream);
+  // Throws kDevice if a launch failed since the last call. `what` was being started.
+  void (*check_launches)(const char* what);
+  // An element of `type` that kernels compute with stands at a multiple of this many bytes.
+  int64_t (*alignment)(DType type);
+  int dlpack_type;   // DLPack's number for this kind of device
+  int (*current)();  // which device of that kind the calling thread uses
+};
+
+struct Backend {
+  std::string_view name;
+  std::span<const GatherKernel> gather;
+  std::span<const ScatterKernel> scatter;
+  const DeviceSteps* device;  // null: runs on host memory, and is done when a step returns
+  bool (*available)();
+  std::string (*describe)();  // the machine it runs on, or why it is not available
+
+  // Are all indices in range? On a device the answer is in launch.verdict, and true means nothing.
+  bool (*check)(const Plan& plan, const std::byte* indices, const Launch& launch);
+  // Copies a whole tensor (a nest without coordinates), or writes zeros if data is null.
+  void (*copy)(const Nest& nest, const std::byte* data, std::byte* output, const Launch& launch);
+  // Writes one element to every place that the nest leads to. The nest has no reduction.
+  void (*fill)(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
+               const Launch& launch);
+  // Adds 1 to the int64 count (buffers.data) of every place that the nest leads to.
+  void (*count)(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+  // Divides sums by counts + self where a count is not 0. The nest leads from counts (as data) to
+  // sums (as output).
+  void (*divide)(const Nest& nest, DType type, const std::byte* counts, std::byte* sums,
+                 int64_t self, const Launch& launch);
+};
+
+}  // namespace sheaf

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "execution/host_steps.h"
+
+#include <cstring>
+
+#include "execution/choice.h"
+#include "plan/reduce.h"
+
+namespace sheaf {
+namespace {
+
+constexpr int64_t kPieceBytes = 1024;
+
+// The longest piece that rows are made of and that fits the stack.
+int64_t piece_of(int64_t row_bytes, int64_t element_bytes) {
+  const int64_t elements = row_bytes / element_bytes;
+  int64_t most = kPieceBytes / element_bytes;
+  while (elements % most != 0) {
+    --most;
+  }
+  return most * element_bytes;
+}
+
+// Scatters one element to all places of the nest: rows are written piece by piece, each from the
+// same few elements.
+void scatter_element(const Backend& backend, Nest nest, const std::byte* element,
+                     int64_t element_bytes, const ScatterBuffers& buffers, const Launch& launch) {
+  std::byte piece[kPieceBytes];
+  const int64_t bytes = piece_of(nest.row_bytes, element_bytes);
+  for (int64_t at = 0; at < bytes; at += element_bytes) {
+    std::memcpy(piece + at, element, static_cast<size_t>(element_bytes));
+  }
+  for (Loop& loop : nest.loops) {
+    loop.output = 0;
+  }
+  if (bytes < nest.row_bytes) {
+    nest.loops.push_back({nest.row_bytes / bytes, bytes, 0, 0, 0});
+    nest.row_bytes = bytes;
+  }
+  Launch plain = launch;
+  plain.workspace = nullptr;  // it is the updates' kernel's
+  plain.check_while_moving = false;
+  scatter_kernel(backend, nest).run(nest, {buffers.data, buffers.indices, piece}, plain);
+}
+
+// Divides sums by counts, where there was an update.
+struct Divider {
+  const Nest& nest;
+  DType type;
+  const std::byte* counts;
+  std::byte* sums;
+  int64_t self;
+
+  void loops(int loop, int64_t count_at, int64_t sum_at) const {
+    if (loop == nest.loops.size()) {
+      divide(count_at, sum_at, 0, 1);
+      return;
+    }
+    const Loop& l = nest.loops[loop];
+    if (loop + 1 == nest.loops.size() && l.data == 0) {  // elements that share a count
+      divide(count_at, sum_at, l.output, l.extent);
+      return;
+    }
+    for (int64_t p = 0; p < l.extent; ++p) {
+      loops(loop + 1, count_at + p * l.data, sum_at + p * l.output);
+    }
+  }
+
+  void divide(int64_t count_at, int64_t sum_at, int64_t step, int64_t elements) const {
+    int64_t count = 0;
+    std::memcpy(&count, counts + count_at, sizeof count);
+    if (count > 0) {
+      divide_elements(type, sums + sum_at, step, elements, count + self);
+    }
+  }
+};
+
+}  // namespace
+
+void host_fill(const Backend& backend, const Nest& nest, const std::byte* element,
+               const ScatterBuffers& buffers, const Launch& launch) {
+  scatter_element(backend, nest, element, nest.element_bytes, buffers, launch);
+}
+
+void host_count(const Backend& backend, const Nest& nest, const ScatterBuffers& buffers,
+                const Launch& launch) {
+  const int64_t one = 1;
+  std::byte bytes[sizeof one];
+  std::memcpy(bytes, &one, sizeof one);
+  scatter_element(backend, nest, bytes, sizeof one, buffers, launch);
+}
+
+void host_divide(const Nest& nest, DType type, const std::byte* counts, std::byte* sums,
+                 int64_t self, const Launch& /*launch*/) {
+  Divider{nest, type, counts, sums, self}.loops(0, 0, 0);
+}
+
+}  // namespace sheaf

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "execution/launch.h"
+
+#include "execution/registry.h"
+#include "plan/refuse.h"
+#include "plan/scatter_steps.h"
+#include "support/text.h"
+
+namespace sheaf {
+namespace {
+
+constexpr size_t kAlignment = 256;
+
+size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+void check_workspace(const Plan& plan, const Queue& queue, size_t needed) {
+  const WorkspaceView& workspace = queue.workspace;
+  if (workspace.bytes < needed || (workspace.memory == nullptr && needed > 0)) {
+    refuse(plan.request(), "workspace too small",
+           cat("the workspace has ", workspace.memory == nullptr ? 0 : workspace.bytes,
+               " bytes, but the plan needs ", needed),
+           cat("as many bytes as workspace_bytes(plan) returns, on device ", queue.device));
+  }
+  if (needed > 0 && reinterpret_cast<uintptr_t>(workspace.memory) % kAlignment != 0) {
+    refuse(plan.request(), "misaligned workspace",
+           cat("its address is not a multiple of ", kAlignment, " bytes"),
+           "memory as the device's allocator returns it");
+  }
+}
+
+}  // namespace
+
+const Backend* prepared_device(const Queue& queue) {
+  if (queue.device.empty()) {
+    return nullptr;
+  }
+  const Backend& backend = device_backend(queue.device);
+  backend.device->prepare();
+  return &backend;
+}
+
+WorkspaceLayout workspace_layout(const Plan& plan, size_t kernel_bytes) {
+  WorkspaceLayout layout;
+  layout.kernel = plan.nest().out_of_range == OutOfRange::kFail ? aligned(sizeof(Verdict)) : 0;
+  layout.counts = layout.kernel + aligned(kernel_bytes);
+  layout.bytes = layout.counts;
+  if (plan.is_scatter() && plan.scatter_steps().mean && !plan.nest().empty()) {
+    layout.bytes +=
+        aligned(sizeof(int64_t) * static_cast<size_t>(plan.scatter_steps().mean->count_elements));
+  }
+  return layout;
+}
+
+Launch host_launch(const Queue& queue) {
+  Launch launch;
+  launch.threads = queue.threads;
+  return launch;
+}
+
+Launch device_launch(const Plan& plan, const Queue& queue, const WorkspaceLayout& layout) {
+  check_workspace(plan, queue, layout.bytes);
+  Launch launch;
+  launch.stream = queue.stream;
+  launch.workspace = static_cast<std::byte*>(queue.workspace.memory) + layout.kernel;
+  if (plan.nest().out_of_range == OutOfRange::kFail) {
+    launch.verdict = static_cast<Verdict*>(queue.workspace.memory);
+  }
+  return launch;
+}
+
+void check_alignment(const Plan& plan, const DeviceSteps& device, const char* tensor, DType type,
+                     const void* memory) {
+  const int64_t multiple = device.alignment(type);
+  if (reinterpret_cast<uintptr_t>(memory) % static_cast<uintptr_t>(multiple) != 0) {
+    refuse(plan.request(), "misaligned pointer",
+           cat(tensor, " is ", type.name(), ", but its address is not a multiple of ", multiple,
+               " bytes, as the device needs"),
+           "a copy of the tensor at an aligned address");
+  }
+}
+
+}  // namespace sheaf

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// From a queue to the launch of one run: its backend, its workspace and where the verdict goes.
+#pragma once
+
+#include "execution/backend.h"
+#include "sheaf/queue.h"
+
+namespace sheaf {
+
+// The backend of a device queue, made ready for the calling thread; null for the host.
+const Backend* prepared_device(const Queue& queue);
+
+// Parts of a device workspace: the verdict, what the kernel wants, and the counts of a mean. All
+// begin at multiples of 256 bytes.
+struct WorkspaceLayout {
+  size_t kernel = 0, counts = 0, bytes = 0;
+};
+WorkspaceLayout workspace_layout(const Plan& plan, size_t kernel_bytes);
+
+// A launch on the host, or on the device of `queue` in its checked workspace. Refuses a workspace
+// that is too small or misaligned.
+Launch host_launch(const Queue& queue);
+Launch device_launch(const Plan& plan, const Queue& queue, const WorkspaceLayout& layout);
+
+// Refuses addresses that the device cannot read indices or compute elements at.
+void check_alignment(const Plan& plan, const DeviceSteps& device, const char* tensor, DType type,
+                     const void* memory);
+
+}  // namespace sheaf

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Running a gather: the last checks, then the first kernel that accepts.
+#include "execution/choice.h"
+#include "execution/launch.h"
+#include "execution/run.h"
+#include "execution/verdict.h"
+#include "plan/index_error.h"
+
+namespace sheaf {
+namespace {
+
+Launch launch_for(const Plan& plan, const TensorMemory& memory, const Queue& queue,
+                  const Choice<GatherBuffers>& choice) {
+  const DeviceSteps* const device = choice.backend->device;
+  Launch launch;
+  if (device == nullptr) {
+    launch = host_launch(queue);
+  } else {
+    check_alignment(plan, *device, "indices", plan.indices().dtype, memory.indices);
+    launch =
+        device_launch(plan, queue, workspace_layout(plan, kernel_bytes(choice, plan.nest(), 0)));
+  }
+  launch.plan = &plan;
+  return launch;
+}
+
+}  // namespace
+
+void start_gather(const Plan& plan, const TensorMemory& memory, const Queue& queue,
+                  const RunOptions& options) {
+  check_gather_memory(plan, memory);
+  const Backend* const device = prepared_device(queue);
+  const Nest& nest = plan.nest();
+  const auto addresses =
+      reinterpret_cast<uintptr_t>(memory.data) | reinterpret_cast<uintptr_t>(memory.output);
+  const Choice<GatherBuffers> choice = choose_gather(
+      plan, {.nest = nest, .addresses = addresses, .plan = &plan}, device, options.kernel);
+  const Backend& backend = *choice.backend;
+  Launch launch = launch_for(plan, memory, queue, choice);
+  const GatherBuffers buffers{static_cast<const std::byte*>(memory.data),
+                              static_cast<const std::byte*>(memory.indices),
+                              static_cast<std::byte*>(memory.output)};
+  check_before(plan, backend, nest.empty() ? Checks::kNever : choice.kernel->checks,
+               buffers.indices, options.output_is_fresh, launch);
+  if (!nest.empty() && !choice.kernel->run(nest, buffers, launch)) {
+    throw_bad_index_met(plan, memory.indices);
+  }
+  if (device != nullptr) {
+    finish_launches(plan, *device, buffers.indices, launch, "starting a gather");
+  }
+}
+
+}  // namespace sheaf

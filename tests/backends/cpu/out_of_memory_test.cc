@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+//
+// Each allocation of a run fails in turn, oneTBB's included: the run still succeeds or is refused
+// with its output untouched, and so does the next one.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "sheaf/sheaf.h"
+
+// With a sanitizer, malloc is the sanitizer's.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define SHEAF_OWN_MALLOC 0
+#else
+#define SHEAF_OWN_MALLOC 1
+#endif
+
+namespace {
+
+std::atomic<int64_t> allocations_left{INT64_MAX};  // the one after the last of them fails
+
+bool fails_now() { return allocations_left.fetch_sub(1) == 0; }
+
+}  // namespace
+
+#if SHEAF_OWN_MALLOC
+extern "C" {
+void* __libc_malloc(size_t bytes);
+void* malloc(size_t bytes) { return fails_now() ? nullptr : __libc_malloc(bytes); }
+}
+#endif
+
+namespace sheaf {
+namespace {
+
+constexpr int64_t kCount = 300000;
+
+// Runs in a child: oneTBB starts anew, and a hang ends by the alarm.
+enum Outcome { kAllWell = 0, kWrong = 1, kNothingFailed = 2 };
+
+template <class Run>
+Outcome run_with_failure(int64_t allocations, Run run) {
+  allocations_left = allocations;
+  const bool first = run();
+  const bool failed = allocations_left < 0;
+  allocations_left = INT64_MAX;
+  if (!first || !run()) {  // the second run has memory again
+    return kWrong;
+  }
+  return failed ? kAllWell : kNothingFailed;
+}
+
+template <class Run>
+int in_child(int64_t allocations, Run run) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(run_with_failure(allocations, run));
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+template <class Run>
+void fail_each_allocation(Run run) {
+  if (!SHEAF_OWN_MALLOC) {
+    GTEST_SKIP() << "needs a malloc of its own";
+  }
+  constexpr int64_t kMost = 2000;
+  int64_t at = 0;
+  for (int outcome = kAllWell; outcome != kNothingFailed; ++at) {
+    outcome = in_child(at, run);
+    ASSERT_TRUE(outcome == kAllWell || outcome == kNothingFailed)
+        << "allocation " << at << " fails: outcome " << outcome << " (128 + a signal)";
+    ASSERT_LT(at, kMost);
+  }
+  EXPECT_GT(at, 3) << "oneTBB was not reached";
+}
+
+// True if the output is as it should be, or untouched with an error that says why.
+template <class Call>
+bool well_ended(std::vector<float>& output, const std::vector<float>& expected, Call call) {
+  std::fill(output.begin(), output.end(), -1.0F);
+  const auto untouched = [&] {
+    return std::all_of(output.begin(), output.end(), [](float value) { return value == -1.0F; });
+  };
+  try {
+    call();
+  } catch (const std::bad_alloc&) {
+    return untouched();
+  } catch (const Error& error) {
+    return error.code() == ErrorCode::kOutOfMemory && untouched();
+  }
+  return output == expected;
+}
+
+TEST(OutOfMemory, LeavesAGatherWhole) {
+  const Plan plan = plan_gather({f32, {1000}}, {i64, {kCount}});
+  std::vector<float> data(1000);
+  std::vector<int64_t> indices(kCount);
+  std::vector<float> output(kCount), expected(kCount);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    data[i % 1000] = static_cast<float>(i % 1000);
+    indices[i] = static_cast<int64_t>(i * 7919 % 1000);
+    expected[i] = static_cast<float>(indices[i]);
+  }
+  for (const int threads : {0, 2}) {
+    fail_each_allocation([&] {
+      return well_ended(output, expected, [&] {
+        plan.run(data.data(), indices.data(), output.data(), {.threads = threads});
+      });
+    });
+  }
+}
+
+TEST(OutOfMemory, LeavesAScatterWhole) {
+  const Plan plan = plan_scatter_nd({f32, {50000}}, {i64, {kCount, 1}}, {f32, {kCount}},
+                                    {.reduction = Reduction::kAdd});
+  const std::vector<float> data(50000, 1.0F);
+  std::vector<int64_t> indices(kCount);
+  std::vector<float> updates(kCount), output(50000), expected = data;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    indices[i] = static_cast<int64_t>(i * 7919 % 50000);
+    updates[i] = static_cast<float>(i % 8);
+    expected[static_cast<size_t>(indices[i])] += updates[i];
+  }
+  fail_each_allocation([&] {
+    return well_ended(output, expected, [&] {
+      plan.run(data.data(), indices.data(), updates.data(), output.data());
+    });
+  });
+}
+
+}  // namespace
+}  // namespace sheaf
