@@ -23,9 +23,18 @@ Reduction = Literal["none", "add", "sub", "mul", "min", "max", "mean",
                     "sum", "prod", "multiply", "amin", "amax"]
 
 
-def is_torch(*arrays: Any) -> bool:
-    """Whether one of them is a tensor of PyTorch, which is then imported."""
-    return any(hasattr(array, "__torch_function__") for array in arrays)
+#: sheaf.torch._calls, once it is loaded.
+torch_calls: Any = None
+
+
+def is_torch(array: Any) -> bool:
+    """Whether it is a tensor of PyTorch, which is then imported."""
+    return hasattr(array, "__torch_function__")
+
+
+def load_torch() -> Any:
+    from .torch import _calls
+    return _calls
 
 
 @overload
@@ -49,10 +58,10 @@ def gather(data: Any, indices: Any, axis: int = 0, *, batch_dims: int = 0,
     negative="from_end", -1 is the last entry. The result is an array of data's kind; with out it
     is written there, and out is returned.
     """
-    if is_torch(data, out):
-        from .torch import _calls
-        return _calls.gather("gather", data, indices, out, (axis, batch_dims),
-                             (out_of_range, negative, fill_value), threads)
+    if is_torch(data) or is_torch(out):
+        calls = torch_calls or load_torch()
+        return calls.gather("gather", data, indices, out, (axis, batch_dims),
+                            (out_of_range, negative, fill_value), threads)
     return _sheaf.run_gather("gather", data, indices, out, threads, False, axis, batch_dims, False,
                              out_of_range, negative, fill_value)
 
@@ -77,10 +86,10 @@ def gather_elements(data: Any, indices: Any, axis: int = 0, *, broadcast: bool =
     Off the axis, indices may be smaller than data; with broadcast=True dimensions of size 1
     stretch. Other keywords as in gather.
     """
-    if is_torch(data, out):
-        from .torch import _calls
-        return _calls.gather("gather_elements", data, indices, out, (axis, broadcast),
-                             (out_of_range, negative, fill_value), threads)
+    if is_torch(data) or is_torch(out):
+        calls = torch_calls or load_torch()
+        return calls.gather("gather_elements", data, indices, out, (axis, broadcast),
+                            (out_of_range, negative, fill_value), threads)
     return _sheaf.run_gather("gather_elements", data, indices, out, threads, False, axis, 0,
                              broadcast, out_of_range, negative, fill_value)
 
@@ -102,10 +111,10 @@ def gather_nd(data: Any, indices: Any, *, batch_dims: int = 0,
 
     Keywords as in gather.
     """
-    if is_torch(data, out):
-        from .torch import _calls
-        return _calls.gather("gather_nd", data, indices, out, (batch_dims,),
-                             (out_of_range, negative, fill_value), threads)
+    if is_torch(data) or is_torch(out):
+        calls = torch_calls or load_torch()
+        return calls.gather("gather_nd", data, indices, out, (batch_dims,),
+                            (out_of_range, negative, fill_value), threads)
     return _sheaf.run_gather("gather_nd", data, indices, out, threads, False, 0, batch_dims, False,
                              out_of_range, negative, fill_value)
 
@@ -134,10 +143,10 @@ def scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims:
     include_self=False the old value takes no part in the reduction. out_of_range="skip" leaves an
     update out. With out=data the scatter is done in place.
     """
-    if is_torch(data, updates, out):
-        from .torch import _calls
-        return _calls.scatter("scatter", data, indices, updates, out, (axis, batch_dims),
-                              (reduction, include_self, out_of_range, negative), relaxed, threads)
+    if is_torch(data) or is_torch(updates) or is_torch(out):
+        calls = torch_calls or load_torch()
+        return calls.scatter("scatter", data, indices, updates, out, (axis, batch_dims),
+                             (reduction, include_self, out_of_range, negative), relaxed, threads)
     return _sheaf.run_scatter("scatter", data, indices, updates, out, threads, False, axis,
                               batch_dims, reduction, include_self, relaxed, out_of_range, negative)
 
@@ -162,10 +171,10 @@ def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *,
 
     Off the axis, indices and updates may be smaller than data. Keywords as in scatter.
     """
-    if is_torch(data, updates, out):
-        from .torch import _calls
-        return _calls.scatter("scatter_elements", data, indices, updates, out, (axis,),
-                              (reduction, include_self, out_of_range, negative), relaxed, threads)
+    if is_torch(data) or is_torch(updates) or is_torch(out):
+        calls = torch_calls or load_torch()
+        return calls.scatter("scatter_elements", data, indices, updates, out, (axis,),
+                             (reduction, include_self, out_of_range, negative), relaxed, threads)
     return _sheaf.run_scatter("scatter_elements", data, indices, updates, out, threads, False,
                               axis, 0, reduction, include_self, relaxed, out_of_range, negative)
 
@@ -190,10 +199,10 @@ def scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0,
 
     Keywords as in scatter.
     """
-    if is_torch(data, updates, out):
-        from .torch import _calls
-        return _calls.scatter("scatter_nd", data, indices, updates, out, (batch_dims,),
-                              (reduction, include_self, out_of_range, negative), relaxed, threads)
+    if is_torch(data) or is_torch(updates) or is_torch(out):
+        calls = torch_calls or load_torch()
+        return calls.scatter("scatter_nd", data, indices, updates, out, (batch_dims,),
+                             (reduction, include_self, out_of_range, negative), relaxed, threads)
     return _sheaf.run_scatter("scatter_nd", data, indices, updates, out, threads, False, 0,
                               batch_dims, reduction, include_self, relaxed, out_of_range, negative)
 

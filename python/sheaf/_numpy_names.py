@@ -9,7 +9,7 @@ import numpy
 
 from . import _sheaf
 from ._errors import ArgumentError
-from ._functions import is_torch, scatter_elements, scatter_nd
+from ._functions import is_torch, load_torch, scatter, scatter_elements, scatter_nd
 
 
 def _one_of(call: str, **given: Any) -> Any:
@@ -33,9 +33,8 @@ def take(x: Any = None, indices: Any = None, axis: int | None = None, out: Any =
     """
     if x is None or a is not None:
         x = _one_of("take", x=x, a=a)
-    if is_torch(x, out):
-        from .torch import _calls
-        return _calls.take(x, indices, axis, out, mode, threads)
+    if is_torch(x) or is_torch(out):
+        return load_torch().take(x, indices, axis, out, mode, threads)
     return _sheaf.take(x, indices, axis, out, mode, threads)
 
 
@@ -49,9 +48,8 @@ def take_along_axis(x: Any = None, indices: Any = None, axis: int | None = -1, *
     """
     if x is None or arr is not None:
         x = _one_of("take_along_axis", x=x, arr=arr)
-    if is_torch(x, out):
-        from .torch import _calls
-        return _calls.take_along_axis(x, indices, axis, out, threads)
+    if is_torch(x) or is_torch(out):
+        return load_torch().take_along_axis(x, indices, axis, out, threads)
     return _sheaf.take_along_axis(x, indices, axis, out, threads)
 
 
@@ -64,8 +62,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, *,
     element the last stays.
     """
     if is_torch(arr):
-        from .torch import _calls
-        _calls.put_along_axis(arr, indices, values, axis, threads)
+        load_torch().put_along_axis(arr, indices, values, axis, threads)
         return
     _sheaf.put_along_axis(arr, indices, values, axis, threads)
 
@@ -81,7 +78,6 @@ def add_at(a: Any, indices: Any, b: Any, *, threads: int = 0) -> None:
         stacked = numpy.stack(parts, axis=-1) if parts else numpy.zeros((0,), numpy.int64)
         scatter_nd(a, stacked, b, reduction="add", out=a, threads=threads)
         return
-    from ._functions import scatter
     scatter(a, indices, b, reduction="add", out=a, threads=threads)
 
 

@@ -61,40 +61,34 @@ void refuse_changed(std::string_view call, const Arrays& arrays) {
   }
 }
 
-// Puts the work on the stream of the arrays' library.
-void run_on_gpu(const Plan& plan, const Arrays& arrays, void* output) {
-  const Placement& placement = arrays.placement;
-  const gpu::DeviceGuard guard(placement.device);
-  const GpuMemory workspace = gpu_memory(placement, cuda::workspace_bytes(plan));
-  const void* data = arrays.data.tensor.data;
-  const void* indices = arrays.indices.tensor.data;
+void run_on(const Queue& queue, const Plan& plan, const Arrays& arrays, void* output, bool fresh) {
   refuse_changed(plan.request().name, arrays);
-  without_gil([&] {
-    if (plan.is_scatter()) {
-      const void* updates = arrays.updates.tensor.data;
-      cuda::run(plan, data, indices, updates, output, workspace.view, placement.stream);
-    } else {
-      cuda::run(plan, data, indices, output, workspace.view, placement.stream);
-    }
-  });
-  settle(plan, placement, workspace);
-}
-
-void run(const Plan& plan, const Arrays& arrays, void* output, int threads) {
-  if (arrays.placement.on_gpu) {
-    run_on_gpu(plan, arrays, output);
-    return;
-  }
-  refuse_changed(plan.request().name, arrays);
+  const RunOptions options{.threads = queue.threads, .output_is_fresh = fresh};
   without_gil([&] {
     const void* data = arrays.data.tensor.data;
     const void* indices = arrays.indices.tensor.data;
     if (plan.is_scatter()) {
-      plan.run(data, indices, arrays.updates.tensor.data, output, {.threads = threads});
+      sheaf::run(plan, data, indices, arrays.updates.tensor.data, output, queue, options);
     } else {
-      plan.run(data, indices, output, {.threads = threads});
+      sheaf::run(plan, data, indices, output, queue, options);
     }
   });
+}
+
+// Where the arrays are; on a GPU in the order of the stream of their library. `fresh`: the output
+// was allocated for this call, and is thrown away if the call fails.
+void run(const Plan& plan, const Arrays& arrays, void* output, int threads, bool fresh) {
+  const Placement& placement = arrays.placement;
+  if (!placement.on_gpu) {
+    run_on({.threads = threads}, plan, arrays, output, fresh);
+    return;
+  }
+  const gpu::DeviceGuard guard(placement.device);
+  const RunOptions options{.output_is_fresh = fresh && !reports_later(placement)};
+  const GpuMemory workspace = gpu_memory(placement, cuda::workspace_bytes(plan, options));
+  run_on(cuda::queue(workspace.view, placement.stream), plan, arrays, output,
+         options.output_is_fresh);
+  settle(plan, placement, workspace);
 }
 
 Tensors tensors_of(const Arrays& arrays, const TensorSpec* output = nullptr) {
@@ -149,12 +143,12 @@ void run_by_detour(const Call& call, const Arrays& arrays) {
   const auto known = plan_for(call.request, tensors_of(arrays, &contiguous));
   if (arrays.placement.on_gpu) {
     Result temporary(arrays.out, contiguous);
-    run(known->plan, arrays, temporary.memory(), call.threads);
+    run(known->plan, arrays, temporary.memory(), call.threads, true);
     assign(arrays.out, temporary.finish(false));
     return;
   }
   Array temporary(contiguous);
-  run(known->plan, arrays, temporary.tensor().data, call.threads);
+  run(known->plan, arrays, temporary.tensor().data, call.threads, true);
   copy_into(arrays.out, temporary.tensor(), call.request.name);
 }
 
@@ -168,7 +162,7 @@ void run_into_out(const Call& call, const Arrays& arrays) {
     run_by_detour(call, arrays);
     return;
   }
-  run(known->plan, arrays, arrays.out.tensor.data, call.threads);
+  run(known->plan, arrays, arrays.out.tensor.data, call.threads, false);
 }
 
 // A stride says nothing about a dimension of at most one entry: there the plan's is taken.
@@ -200,26 +194,15 @@ Arrays arrays_for(const Plan& plan, const Passed& passed) {
   return arrays;
 }
 
-void run_planned(const Plan& plan, const Arrays& arrays, const Tensor& output, int threads) {
-  if (arrays.placement.on_gpu) {
-    check_planned(plan, "data", arrays.data.tensor.spec, plan.data());
-    check_planned(plan, "indices", arrays.indices.tensor.spec, plan.indices());
-    if (plan.is_scatter()) {
-      check_planned(plan, "updates", arrays.updates.tensor.spec, plan.updates());
-    }
-    check_planned(plan, "output", output.spec, plan.output());
-    run_on_gpu(plan, arrays, output.data);
-    return;
+void run_planned(const Plan& plan, const Arrays& arrays, const Tensor& output, int threads,
+                 bool fresh) {
+  check_planned(plan, "data", arrays.data.tensor.spec, plan.data());
+  check_planned(plan, "indices", arrays.indices.tensor.spec, plan.indices());
+  if (plan.is_scatter()) {
+    check_planned(plan, "updates", arrays.updates.tensor.spec, plan.updates());
   }
-  refuse_changed(plan.request().name, arrays);
-  without_gil([&] {
-    const RunOptions options{.threads = threads};
-    if (plan.is_scatter()) {
-      plan.run(arrays.data.tensor, arrays.indices.tensor, arrays.updates.tensor, output, options);
-    } else {
-      plan.run(arrays.data.tensor, arrays.indices.tensor, output, options);
-    }
-  });
+  check_planned(plan, "output", output.spec, plan.output());
+  run(plan, arrays, output.data, threads, fresh);
 }
 
 // What is not Sheaf's own comes from the library that the result is for: no memory, no such dtype.
@@ -319,7 +302,7 @@ nb::object execute(const Call& call, const Arrays& arrays) try {
   }
   const auto known = plan_for(call.request, tensors_of(arrays));
   Result result(arrays.kind(), known->plan.output());
-  run(known->plan, arrays, result.memory(), call.threads);
+  run(known->plan, arrays, result.memory(), call.threads, true);
   return result.finish(call.scalar_result);
 } catch (nb::python_error& error) {
   refuse_result(error, call.request.name);
@@ -333,7 +316,7 @@ nb::object execute(const Plan& plan, const Passed& passed, int threads) try {
   if (passed.out.is_none()) {
     const TensorSpec contiguous(plan.output().dtype, plan.output().sizes);
     Result result(arrays.kind(), contiguous);
-    run_planned(plan, arrays, {result.memory(), contiguous}, threads);
+    run_planned(plan, arrays, {result.memory(), contiguous}, threads, true);
     return result.finish(false);
   }
   if (!arrays.out.whole_strides) {
@@ -341,7 +324,7 @@ nb::object execute(const Plan& plan, const Passed& passed, int threads) try {
                                 "a plan counts strides in elements",
                                 "a contiguous out, then copy it"));
   }
-  run_planned(plan, arrays, arrays.out.tensor, threads);
+  run_planned(plan, arrays, arrays.out.tensor, threads, false);
   return arrays.passed_out;
 } catch (nb::python_error& error) {
   refuse_result(error, plan.request().name);

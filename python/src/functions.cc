@@ -249,6 +249,8 @@ void bind_functions(nb::module_& module) {
              "operand_batching_dims"_a, "scatter_indices_batching_dims"_a,
              "scatter_dims_to_operand_dims"_a, "index_vector_dim"_a, "reduction"_a,
              "out_of_range"_a, "threads"_a);
+  module.def("are_plain_tensors", are_plain_tensors, "data"_a, "indices"_a,
+             "updates"_a.none() = nb::none());
   module.def("set_process_threads", set_process_threads, "threads"_a);
   module.def("set_own_threads", set_own_threads, "threads"_a);
   module.def("thread_limit", [] { return thread_limit(0); });

@@ -87,6 +87,10 @@ void settle(const Plan& plan, const Placement& placement, const GpuMemory& works
   }
 }
 
+bool reports_later(const Placement& placement) {
+  return !placement.waits && (kept().deferrals > 0 || gpu::capturing(placement.stream));
+}
+
 void defer_verdicts(int change) { kept().deferrals += change; }
 
 void check_verdicts() {

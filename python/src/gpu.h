@@ -45,6 +45,10 @@ namespace sheaf::python {
 // wait.
 void settle(const Plan& plan, const Placement& placement, const GpuMemory& workspace);
 
+// Whether a run there now would keep its verdict: while a graph is captured, or inside
+// deferred_errors().
+bool reports_later(const Placement& placement);
+
 // Runs keep their verdicts while there are more beginnings (+1) than ends (-1).
 void defer_verdicts(int change);
 

@@ -61,6 +61,33 @@ bool says_true(nb::handle object, PyObject* method) {
   return value.ptr() == Py_True;
 }
 
+bool returns_true(PyObject* function) {
+  const nb::object value = nb::steal(PyObject_CallNoArgs(function));
+  if (!value.is_valid()) {
+    throw nb::python_error();
+  }
+  return value.ptr() == Py_True;
+}
+
+// What asks PyTorch for the state of its dispatcher. Owned for the life of the process.
+struct TorchState {
+  PyObject* is_grad_enabled;
+  PyObject* has_transforms;  // of torch.func
+  PyObject* count_modes;     // that see every operator
+  PyObject* forward_ad;
+};
+
+const TorchState& torch_state() {
+  static const TorchState state = [] {
+    const nb::module_ c = nb::module_::import_("torch._C");
+    const auto get = [&](const char* name) { return nb::object(c.attr(name)).release().ptr(); };
+    return TorchState{get("is_grad_enabled"), get("_are_functorch_transforms_active"),
+                      get("_len_torch_dispatch_stack"),
+                      nb::module_::import_("torch.autograd.forward_ad").release().ptr()};
+  }();
+  return state;
+}
+
 void* pointer_from(const nb::object& number) {
   return reinterpret_cast<void*>(nb::cast<uintptr_t>(number));
 }
@@ -107,6 +134,14 @@ LibraryStream current_stream(nb::handle object, int device) {
 bool is_lazy_tensor(nb::handle tensor) {
   static PyObject* const is_neg = interned("is_neg");
   static PyObject* const is_conj = interned("is_conj");
+  DLTensor view{};
+  if (view_by_library(tensor, array_type_of(tensor), view)) {
+    const int code = view.dtype.code;
+    if (code == kDLInt || code == kDLUInt || code == kDLBool) {
+      return false;  // only complex numbers, and their parts, are left like this
+    }
+    return says_true(tensor, is_neg) || (code == kDLComplex && says_true(tensor, is_conj));
+  }
   return says_true(tensor, is_neg) || says_true(tensor, is_conj);
 }
 
@@ -128,10 +163,28 @@ bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view) {
 
 bool needs_gradient(nb::handle tensor) {
   static PyObject* const requires_grad = interned("requires_grad");
-  if (!is_true(tensor, requires_grad)) {
-    return false;
+  return is_true(tensor, requires_grad) && returns_true(torch_state().is_grad_enabled);
+}
+
+bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) {
+  for (const nb::handle tensor : {data, indices, updates}) {
+    if (tensor.is_none()) {
+      continue;
+    }
+    const ArrayType type = array_type_of(tensor);
+    if (type.library != Library::kTorch || type.api == nullptr || needs_gradient(tensor)) {
+      return false;
+    }
   }
-  return nb::cast<bool>(nb::module_::import_("torch").attr("is_grad_enabled")());
+  const TorchState& state = torch_state();
+  static PyObject* const level = interned("_current_level");
+  const nb::object forward_level = nb::steal(PyObject_GetAttr(state.forward_ad, level));
+  const nb::object modes = nb::steal(PyObject_CallNoArgs(state.count_modes));
+  if (!forward_level.is_valid() || !modes.is_valid()) {
+    throw nb::python_error();
+  }
+  return PyLong_AsLong(forward_level.ptr()) < 0 && PyLong_AsLong(modes.ptr()) == 0 &&
+         !returns_true(state.has_transforms);
 }
 
 bool is_gpu(const DLDevice& device) {

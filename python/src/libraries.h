@@ -57,6 +57,10 @@ LibraryStream current_stream(nb::handle object, int device);
 // cannot.
 bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view);
 
+// Whether an operator may run on these PyTorch tensors at once, past PyTorch's dispatcher: they are
+// tensors with memory, need no gradient of either mode, and no transform or mode watches.
+bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates);
+
 // Whether a call on this PyTorch tensor must be recorded for its gradient.
 bool needs_gradient(nb::handle tensor);
 

@@ -133,7 +133,16 @@ void copy_into(const View& out, const Tensor& source, std::string_view call) {
 void Result::take_torch_memory(const View& like, const TensorSpec& spec) {
   static PyObject* const new_empty = PyUnicode_InternFromString("new_empty");
   const nb::object sizes = tuple_from(spec.sizes);
-  object_ = checked(PyObject_CallMethodOneArg(like.object.ptr(), new_empty, sizes.ptr()));
+  // Sizes one by one: PyTorch parses them in half the time that a tuple takes.
+  PyObject* arguments[kMaxRank + 1] = {like.object.ptr()};
+  for (int d = 0; d < spec.rank(); ++d) {
+    arguments[d + 1] = PyTuple_GET_ITEM(sizes.ptr(), d);
+  }
+  if (spec.rank() == 0) {
+    arguments[1] = sizes.ptr();
+  }
+  const auto count = static_cast<size_t>(std::max(spec.rank(), 1) + 1);
+  object_ = checked(PyObject_VectorcallMethod(new_empty, arguments, count, nullptr));
   const ArrayType type = array_type_of(object_);
   if (DLTensor made{}; view_by_library(object_, type, made)) {
     const Tensor tensor = tensor_from_dlpack(on_host(made), {"new_empty", "result"});

@@ -6,51 +6,39 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.autograd.forward_ad as forward_ad
 from torch import Tensor
 
+from .. import _sheaf
 from .._errors import ArgumentError
 from . import _gradients as gradients
 from . import _operators as operators
 
-_NAMES = {"sum": "add", "prod": "mul", "multiply": "mul", "amin": "min", "amax": "max"}
-
-
 def _tracked(*tensors: Tensor) -> bool:
-    return operators.any_requires_grad(*tensors) or torch.autograd.forward_ad._current_level >= 0
+    return operators.any_requires_grad(*tensors) or forward_ad._current_level >= 0
 
 
 def _register_gather(op: str) -> None:
-    options = operators.GATHERS[op]
-
     def kernel(data: Tensor, indices: Tensor, *given: Any, threads: int = 0) -> Any:
-        own, rule = operators.defaults(given, options, operators.RULE)
-        if operators.any_requires_grad(data):
-            return gradients.Gather.call(data, indices, op, own, rule, threads)
-        if operators.undisturbed() and operators.are_plain(data, indices):
-            return operators.run_gather(op, data, indices, own, rule, threads)
+        if _sheaf.are_plain_tensors(data, indices):
+            return operators.run_gather(op, data, indices, given, threads)
         if _tracked(data):
-            return gradients.Gather.call(data, indices, op, own, rule, threads)
+            return gradients.Gather.call(data, indices, op, given, threads)
         with torch._C._AutoDispatchBelowAutograd():
-            return operators.operator(op)(data, indices, *own, *rule, threads=threads)
+            return operators.operator(op)(data, indices, *given, threads=threads)
 
     operators.register(op, kernel, "Autograd")
 
 
 def _register_scatter(op: str) -> None:
-    options = operators.SCATTER_OPTIONS[op]
-
     def kernel(data: Tensor, indices: Tensor, updates: Tensor, *given: Any, relaxed: bool = False,
                threads: int = 0) -> Any:
-        own, how = operators.defaults(given, options, operators.HOW)
-        how = (_NAMES.get(how[0], how[0]), *how[1:])
-        grad = operators.any_requires_grad(data, updates)
-        if not grad and operators.undisturbed() and operators.are_plain(data, indices, updates):
-            return operators.run_scatter(op, data, indices, updates, own, how, relaxed, threads)
-        if grad or _tracked(data, updates):
-            return gradients.Scatter.call(data, indices, updates, op, own, how,
-                                   relaxed, threads)
+        if _sheaf.are_plain_tensors(data, indices, updates):
+            return operators.run_scatter(op, data, indices, updates, given, relaxed, threads)
+        if _tracked(data, updates):
+            return gradients.Scatter.call(data, indices, updates, op, given, relaxed, threads)
         with torch._C._AutoDispatchBelowAutograd():
-            return operators.operator(op)(data, indices, updates, *own, *how, relaxed=relaxed,
+            return operators.operator(op)(data, indices, updates, *given, relaxed=relaxed,
                                           threads=threads)
 
     operators.register(op, kernel, "Autograd")
@@ -73,10 +61,10 @@ def _register_out(op: str) -> None:
 
 
 def _scatter_zeros(*arguments: Any) -> Any:
+    if _sheaf.are_plain_tensors(*arguments[:2]):
+        return operators.run_scatter_zeros(*arguments)
     if _tracked(arguments[0]):
         return gradients.ScatterZeros.call(*arguments)
-    if operators.undisturbed() and operators.are_plain(*arguments[:2]):
-        return operators.run_scatter_zeros(*arguments)
     with torch._C._AutoDispatchBelowAutograd():
         return operators.operator("_scatter_zeros")(*arguments)
 

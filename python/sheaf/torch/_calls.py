@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from .. import _sheaf
+from .. import _functions, _sheaf
 from .._errors import ArgumentError
 from . import _operators as operators
 from . import _autograd, _batching, _shapes  # noqa: F401  they register
 
 _MODES = {"raise": ("fail", "from_end", 0), "wrap": ("wrap", "from_end", 0),
           "clip": ("clamp", "out_of_range", 0)}
+_NUMBERS = (int, float, complex)
 
 
 def _all_tensors(*arrays: Any) -> bool:
@@ -34,13 +36,16 @@ def _as_indices(indices: Any, like: Any) -> Any:
 
 def gather(op: str, data: Any, indices: Any, out: Any, options: tuple[Any, ...],
            rule: tuple[Any, ...], threads: int) -> Any:
+    if not isinstance(rule[2], _NUMBERS) and hasattr(rule[2], "item"):
+        rule = (rule[0], rule[1], rule[2].item())
+    if isinstance(indices, Tensor) and out is None and not torch.compiler.is_compiling():
+        if isinstance(rule[2], _NUMBERS) and _sheaf.are_plain_tensors(data, indices):
+            return operators.run_gather(op, data, indices, (*options, *rule), threads)
     indices = _as_indices(indices, data)
     if not _all_tensors(data, indices, out):  # arrays of several libraries
         axis, batch_dims, broadcast = operators.gather_options(op, options)
         return _sheaf.run_gather(op, data, indices, out, threads, False, axis, batch_dims,
                                  broadcast, *rule)
-    if isinstance(rule[2], Tensor):
-        rule = (rule[0], rule[1], rule[2].item())
     if out is None:
         return operators.operator(op)(data, indices, *options, *rule, threads=threads)
     return operators.out_operator(op)(data, indices, *options, *rule, threads=threads, out=out)
@@ -119,3 +124,6 @@ def put_along_axis(arr: Tensor, indices: Any, values: Any, axis: int | None, thr
             "gradient\n  try: sheaf.scatter_elements, which returns its result")
     _sheaf.put_along_axis(arr, indices, values, axis, threads)
     torch.autograd.graph.increment_version(arr)
+
+
+_functions.torch_calls = sys.modules[__name__]

@@ -21,6 +21,7 @@ from torch._C._functorch import set_single_level_autograd_function_allowed
 from torch.autograd import Function
 from torch.autograd.function import _SingleLevelFunction
 
+from .. import _sheaf
 from . import _operators as operators
 
 
@@ -86,15 +87,15 @@ class Gather(Operator):
     """The gather `op`; its gradient is the scatter-add onto zeros."""
 
     @staticmethod
-    def compute(data: Tensor, indices: Tensor, op: str, options: tuple[Any, ...],
-                rule: tuple[Any, ...], threads: int) -> Any:
-        if operators.undisturbed() and operators.are_plain(data, indices):
-            return operators.run_gather(op, data, indices, options, rule, threads)
-        return _below_autograd(op, data, indices, *options, *rule, threads=threads)
+    def compute(data: Tensor, indices: Tensor, op: str, given: tuple[Any, ...],
+                threads: int) -> Any:
+        if _sheaf.are_plain_tensors(data, indices):
+            return operators.run_gather(op, data, indices, given, threads)
+        return _below_autograd(op, data, indices, *given, threads=threads)
 
     @staticmethod
     def remember(ctx: Any, inputs: Any, output: Any) -> None:
-        data, indices, *ctx.call = inputs
+        data, indices, ctx.op, ctx.given, ctx.threads = inputs
         ctx.shape = data.shape
         ctx.save_for_backward(indices)
         ctx.save_for_forward(indices)
@@ -102,16 +103,16 @@ class Gather(Operator):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (indices,) = ctx.saved_tensors
-        op, options, rule, _ = ctx.call
-        return _scatter_back(op, grad, indices, ctx.shape, options, rule), *[None] * 5
+        options, rule = operators.defaults(ctx.given, operators.GATHERS[ctx.op], operators.RULE)
+        return _scatter_back(ctx.op, grad, indices, ctx.shape, options, rule), *[None] * 4
 
     @staticmethod
     def jvp(ctx: Any, data: Tensor, *_: Any) -> Any:
         (indices,) = ctx.saved_tensors
-        op, options, rule, threads = ctx.call
+        options, rule = operators.defaults(ctx.given, operators.GATHERS[ctx.op], operators.RULE)
         with _forward_mode_further_out():
-            return operators.operator(op)(data, indices, *options, rule[0], rule[1], 0,
-                                          threads=threads)
+            return operators.operator(ctx.op)(data, indices, *options, rule[0], rule[1], 0,
+                                              threads=ctx.threads)
 
 
 def _scatter_back(op: str, grad: Tensor, indices: Tensor, shape: Any, options: tuple[Any, ...],
@@ -261,18 +262,21 @@ class Scatter(Operator):
     """The scatter `op`."""
 
     @staticmethod
-    def compute(data: Tensor, indices: Tensor, updates: Tensor, op: str, options: tuple[Any, ...],
-                how: tuple[Any, ...], relaxed: bool, threads: int) -> Any:
-        if operators.undisturbed() and operators.are_plain(data, indices, updates):
-            return operators.run_scatter(op, data, indices, updates, options, how, relaxed, threads)
-        return _below_autograd(op, data, indices, updates, *options, *how, relaxed=relaxed,
+    def compute(data: Tensor, indices: Tensor, updates: Tensor, op: str, given: tuple[Any, ...],
+                relaxed: bool, threads: int) -> Any:
+        if _sheaf.are_plain_tensors(data, indices, updates):
+            return operators.run_scatter(op, data, indices, updates, given, relaxed, threads)
+        return _below_autograd(op, data, indices, updates, *given, relaxed=relaxed,
                                threads=threads)
 
     @staticmethod
     def remember(ctx: Any, inputs: Any, output: Any) -> None:
-        data, indices, updates, *ctx.call = inputs[:6]
+        data, indices, updates, ctx.op, given, *_ = inputs
+        ctx.options, how = operators.defaults(given, operators.SCATTER_OPTIONS[ctx.op],
+                                              operators.HOW)
+        ctx.how = (operators.REDUCTIONS.get(how[0], how[0]), *how[1:])
         ctx.data_shape, ctx.updates_shape = data.shape, updates.shape
-        linear = inputs[5][0] in ("none", "add", "sub", "mean")
+        linear = ctx.how[0] in ("none", "add", "sub", "mean")
         saved = (indices,) if linear else (indices, data, updates, output)
         ctx.save_for_backward(*saved)
         ctx.save_for_forward(*saved)
@@ -281,8 +285,7 @@ class Scatter(Operator):
     def _linearised(ctx: Any, like: Tensor, of: Any = None) -> tuple[Linearised, Any, Any]:
         indices, *values = ctx.saved_tensors
         values = [of(value) for value in values] if of else values
-        op, options, how = ctx.call
-        linear = Linearised(op, options, how, indices, ctx.updates_shape)
+        linear = Linearised(ctx.op, ctx.options, ctx.how, indices, ctx.updates_shape)
         of_data, of_updates = linear.coefficients(like, *(values or (None, None, None)))
         return linear, of_data, of_updates
 
@@ -291,7 +294,7 @@ class Scatter(Operator):
         linear, of_data, of_updates = Scatter._linearised(ctx, grad)
         data = _scaled(grad, of_data) if ctx.needs_input_grad[0] else None
         updates = _scaled(linear.take(grad), of_updates) if ctx.needs_input_grad[2] else None
-        return data, None, updates, *[None] * 5
+        return data, None, updates, *[None] * 4
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:

@@ -7,10 +7,10 @@ for PyTorch hands over to either in about 2 us, and needs no build against a ver
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
-import torch.autograd.forward_ad as forward_ad
 from torch import Tensor
 
 from .. import _sheaf
@@ -29,6 +29,9 @@ SCATTER_OPTIONS = {
     "scatter_elements": (("axis", "int", 0),),
     "scatter_nd": GATHERS["gather_nd"],
 }
+
+#: Names of other libraries for the same reductions.
+REDUCTIONS = {"sum": "add", "prod": "mul", "multiply": "mul", "amin": "min", "amax": "max"}
 
 library: Any = torch.library.Library("sheaf", "DEF")  # type: ignore[no-untyped-call]
 
@@ -84,28 +87,6 @@ def scatter_options(op: str, options: tuple[Any, ...]) -> tuple[int, int]:
     return (options[0], 0) if op == "scatter_elements" else (0, options[0])
 
 
-def run_gather(op: str, data: Tensor, indices: Tensor, options: tuple[Any, ...],
-               rule: tuple[Any, ...], threads: int, out: Tensor | None = None) -> Any:
-    axis, batch_dims, broadcast = gather_options(op, options)
-    return _sheaf.run_gather(op, data, indices, out, threads, True, axis, batch_dims, broadcast,
-                             *rule)
-
-
-def run_scatter(op: str, data: Tensor, indices: Tensor, updates: Tensor, options: tuple[Any, ...],
-                how: tuple[Any, ...], relaxed: bool, threads: int,
-                out: Tensor | None = None) -> Any:
-    axis, batch_dims = scatter_options(op, options)
-    reduction, include_self, out_of_range, negative = how
-    return _sheaf.run_scatter(op, data, indices, updates, out, threads, True, axis, batch_dims,
-                              reduction, include_self, relaxed, out_of_range, negative)
-
-
-def run_scatter_zeros(updates: Tensor, indices: Tensor, shape: Any, op: str, axis: int,
-                      batch_dims: int, out_of_range: str, negative: str) -> Any:
-    return _sheaf.run_scatter_zeros(op, updates, indices, list(shape), 0, axis, batch_dims,
-                                    out_of_range, negative)
-
-
 RULE = ("fail", "from_end", 0)
 HOW = ("none", True, "fail", "from_end")
 
@@ -118,33 +99,56 @@ def defaults(given: tuple[Any, ...], options: tuple[tuple[str, str, Any], ...],
     return full[:len(options)], full[len(options):]
 
 
-def _register_gather(op: str) -> None:
-    options = GATHERS[op]
+@functools.lru_cache(maxsize=256, typed=True)
+def gather_arguments(op: str, *given: Any) -> tuple[Any, ...]:
+    """What the compiled part takes, of the arguments that PyTorch hands over."""
+    own, rule = defaults(given, GATHERS[op], RULE)
+    return (*gather_options(op, own), *rule)
 
+
+@functools.lru_cache(maxsize=256, typed=True)
+def scatter_arguments(op: str, *given: Any) -> tuple[Any, ...]:
+    own, how = defaults(given, SCATTER_OPTIONS[op], HOW)
+    return (*scatter_options(op, own), *how)
+
+
+def run_gather(op: str, data: Tensor, indices: Tensor, given: tuple[Any, ...], threads: int,
+               out: Tensor | None = None) -> Any:
+    return _sheaf.run_gather(op, data, indices, out, threads, True, *gather_arguments(op, *given))
+
+
+def run_scatter(op: str, data: Tensor, indices: Tensor, updates: Tensor, given: tuple[Any, ...],
+                relaxed: bool, threads: int, out: Tensor | None = None) -> Any:
+    axis, batch_dims, reduction, include_self, *rule = scatter_arguments(op, *given)
+    return _sheaf.run_scatter(op, data, indices, updates, out, threads, True, axis, batch_dims,
+                              reduction, include_self, relaxed, *rule)
+
+
+def run_scatter_zeros(updates: Tensor, indices: Tensor, shape: Any, op: str, axis: int,
+                      batch_dims: int, out_of_range: str, negative: str) -> Any:
+    return _sheaf.run_scatter_zeros(op, updates, indices, list(shape), 0, axis, batch_dims,
+                                    out_of_range, negative)
+
+
+def _register_gather(op: str) -> None:
     def kernel(data: Tensor, indices: Tensor, *given: Any, threads: int = 0) -> Any:
-        own, rule = defaults(given, options, RULE)
-        return run_gather(op, data, indices, own, rule, threads)
+        return run_gather(op, data, indices, given, threads)
 
     def into(data: Tensor, indices: Tensor, *given: Any, out: Tensor, threads: int = 0) -> Any:
-        own, rule = defaults(given, options, RULE)
-        return run_gather(op, data, indices, own, rule, threads, out)
+        return run_gather(op, data, indices, given, threads, out)
 
     register(op, kernel, "CPU", "CUDA")
     register(f"{op}_out", into, "CPU", "CUDA")
 
 
 def _register_scatter(op: str) -> None:
-    options = SCATTER_OPTIONS[op]
-
     def kernel(data: Tensor, indices: Tensor, updates: Tensor, *given: Any, relaxed: bool = False,
                threads: int = 0) -> Any:
-        own, how = defaults(given, options, HOW)
-        return run_scatter(op, data, indices, updates, own, how, relaxed, threads)
+        return run_scatter(op, data, indices, updates, given, relaxed, threads)
 
     def into(data: Tensor, indices: Tensor, updates: Tensor, *given: Any, out: Tensor,
              relaxed: bool = False, threads: int = 0) -> Any:
-        own, how = defaults(given, options, HOW)
-        return run_scatter(op, data, indices, updates, own, how, relaxed, threads, out)
+        return run_scatter(op, data, indices, updates, given, relaxed, threads, out)
 
     register(op, kernel, "CPU", "CUDA")
     register(f"{op}_out", into, "CPU", "CUDA")
@@ -157,22 +161,6 @@ for _op in SCATTERS:
 register("_scatter_zeros", run_scatter_zeros, "CPU", "CUDA")
 
 
-# What follows tells whether a kernel may be called at once, past the rest of PyTorch's dispatcher:
-# then a call costs a third.
-
-_PLAIN = (Tensor, torch.nn.Parameter)
-
-
-def undisturbed() -> bool:
-    """No transform of torch.func, no mode that watches operators, no forward-mode gradient."""
-    return not (torch._C._are_functorch_transforms_active() or torch._C._len_torch_dispatch_stack()
-                or forward_ad._current_level >= 0)
-
-
-def are_plain(*tensors: Tensor) -> bool:
-    """Tensors with memory, not stand-ins such as those of torch.compile."""
-    return all(type(tensor) in _PLAIN for tensor in tensors)
-
-
-def any_requires_grad(*tensors: Tensor) -> bool:
-    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+def any_requires_grad(*tensors: Any) -> bool:
+    return torch.is_grad_enabled() and any(
+        tensor.requires_grad for tensor in tensors if isinstance(tensor, Tensor))
