@@ -48,6 +48,8 @@ def take_along_axis(x: Any = None, indices: Any = None, axis: int | None = -1, *
     """
     if x is None or arr is not None:
         x = _one_of("take_along_axis", x=x, arr=arr)
+    if axis is None:
+        _check_flat("take_along_axis", indices)
     if is_torch(x) or is_torch(out):
         return load_torch().take_along_axis(x, indices, axis, out, threads)
     return _sheaf.take_along_axis(x, indices, axis, out, threads)
@@ -61,24 +63,81 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, *,
     With axis=None, arr is taken as flat and indices has one dimension. Of several values for one
     element the last stays.
     """
+    if axis is None:
+        _check_flat("put_along_axis", indices)
     if is_torch(arr):
         load_torch().put_along_axis(arr, indices, values, axis, threads)
         return
+    if axis is not None and isinstance(arr, numpy.ndarray):
+        arr, indices, values, axis = _unstretched(arr, indices, values, axis)
     _sheaf.put_along_axis(arr, indices, values, axis, threads)
 
 
-def add_at(a: Any, indices: Any, b: Any, *, threads: int = 0) -> None:
-    """Adds b to the elements or rows of a that indices pick, in place, as numpy.add.at.
+def _unstretched(arr: Any, indices: Any, values: Any, axis: int) -> tuple[Any, Any, Any, int]:
+    """The same call where indices stretch no dimension of arr. One that they would is left out of
+    arr, where it has one entry, and joins the axis in indices and values."""
+    shape, rank = numpy.shape(indices), arr.ndim
+    at = axis + rank if axis < 0 else axis
+    stretched = tuple(d for d in range(rank) if len(shape) == rank and d != at
+                      and arr.shape[d] == 1 and shape[d] > 1)
+    if not stretched or not 0 <= at < rank:
+        return arr, indices, values, axis
+    full = tuple(shape[d] if d == at or d in stretched else arr.shape[d] for d in range(rank))
+    others = [d for d in range(rank) if d != at and d not in stretched]
+    order = others + sorted((at, *stretched))
 
-    indices is an array of integers for the first axis, or a tuple of them, one for each axis.
-    Repeated indices add up, in their order.
+    def joined(array: Any) -> Any:
+        moved = numpy.broadcast_to(array, full).transpose(order)
+        return moved.reshape(*moved.shape[:len(others)], -1)
+
+    small = numpy.moveaxis(arr, at, -1).squeeze(axis=tuple(
+        d - (d > at) for d in stretched))
+    return small, joined(indices), joined(values), -1
+
+
+def _check_flat(call: str, indices: Any) -> None:
+    if numpy.ndim(indices) != 1:
+        raise ArgumentError(f"{call}: indices do not have a single dimension\n  axis is None, but "
+                            f"indices have {numpy.ndim(indices)} dimensions\n  try: "
+                            "indices.reshape(-1), or an axis")
+
+
+def add_at(a: Any, indices: Any, b: Any = None, *, threads: int = 0) -> None:
+    """Adds b to the elements of a that a[indices] picks, in place, as numpy.add.at.
+
+    Repeated indices add up, in their order. Indices are integers, or whatever else a NumPy array
+    takes: tuples, slices, masks.
     """
-    if isinstance(indices, tuple):
-        parts = numpy.broadcast_arrays(*indices) if indices else []
-        stacked = numpy.stack(parts, axis=-1) if parts else numpy.zeros((0,), numpy.int64)
-        scatter_nd(a, stacked, b, reduction="add", out=a, threads=threads)
+    if b is None:
+        raise ArgumentError("add_at: b is missing\n  there is nothing to add\n"
+                            "  try: add_at(a, indices, b)")
+    if isinstance(a, numpy.ndarray) and not a.dtype.isnative:
+        native = a.astype(a.dtype.newbyteorder("="))
+        add_at(native, indices, b, threads=threads)
+        a[...] = native
         return
-    scatter(a, indices, b, reduction="add", out=a, threads=threads)
+    if isinstance(indices, tuple) and indices and all(map(_is_integers, indices)):
+        tuples = numpy.stack(numpy.broadcast_arrays(*indices), axis=-1)
+        scatter_nd(a, tuples, b, reduction="add", out=a, threads=threads)
+    elif _is_integers(indices):
+        scatter(a, indices, b, reduction="add", out=a, threads=threads)
+    else:
+        numbers = numpy.arange(a.size).reshape(a.shape)[indices]
+        places = numpy.stack(numpy.unravel_index(numbers, a.shape), axis=-1) if a.ndim else (
+            numpy.zeros((*numbers.shape, 0), numpy.intp))
+        scatter_nd(a, places, numpy.broadcast_to(b, numbers.shape), reduction="add", out=a,
+                   threads=threads)
+
+
+def _is_integers(index: Any) -> bool:
+    if isinstance(index, (slice, bool)) or index is None or index is Ellipsis:
+        return False
+    if hasattr(index, "dtype"):
+        return "int" in str(index.dtype)
+    try:
+        return numpy.asarray(index).dtype.kind in "iu"
+    except ValueError:  # a list of slices and numbers
+        return False
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, *, threads: int = 0) -> Any:
