@@ -2,13 +2,16 @@
 
 option(SHEAF_UNITY "Compile the files of each folder as one: a full build takes a third of the time"
   ON)
+option(SHEAF_UNITY_TESTS "The same for the tests" ${SHEAF_UNITY})
 
 # sheaf_unity(<target> [ALONE <source>...]): call it after the last source was added to the target.
 #
 # The groups are the folders, so names that are private to a file have to differ from those in its
-# neighbours. The clang preset compiles every file alone, which shows that each includes what it
-# uses. ALONE: files that do not mix with others, because they are about macros or the order of
-# headers, or are included again for each instruction set.
+# neighbours. That each file includes what it uses is shown by clang-tidy, which reads the library's
+# and the tools' files alone, and by the clang preset, which compiles the tests' files alone.
+#
+# ALONE: files that do not mix with others, because they are about macros or the order of headers,
+# or are included again for each instruction set.
 function(sheaf_unity target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALONE")
   if(NOT SHEAF_UNITY)

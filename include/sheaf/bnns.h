@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(default)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -187,3 +189,5 @@ const char* sheaf_last_error(void);
 #ifdef __cplusplus
 }
 #endif
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 #include "sheaf/dlpack.h"
 #include "sheaf/version.h"
 
+#pragma GCC visibility push(default)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -305,3 +307,5 @@ void sheaf_plan_destroy(sheaf_plan* plan);
 #ifdef __cplusplus
 }
 #endif
+
+#pragma GCC visibility pop

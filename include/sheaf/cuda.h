@@ -18,6 +18,8 @@
 #include "sheaf/explain.h"
 #include "sheaf/queue.h"
 
+#pragma GCC visibility push(default)
+
 struct CUstream_st;  // cudaStream_t and CUstream point to one
 
 namespace sheaf::cuda {
@@ -81,3 +83,5 @@ inline std::vector<KernelReport> kernels_for(const Plan& plan) {
 }
 
 }  // namespace sheaf::cuda
+
+#pragma GCC visibility pop

@@ -19,6 +19,8 @@
 #include "sheaf/plan.h"
 #include "sheaf/tensor.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf::dml {
 
 // Why the last call on this thread failed, in four lines; "" if it did not. Valid until the
@@ -236,3 +238,5 @@ using namespace sheaf::dml::directml;
 #define DML_TARGET_VERSION 0x6400
 #endif
 #endif
+
+#pragma GCC visibility pop

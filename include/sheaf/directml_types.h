@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace sheaf::dml {
 
 class HostBuffer;  // sheaf/directml.h
@@ -283,3 +285,5 @@ struct DML_BINDING_DESC {
 
 }  // namespace directml
 }  // namespace sheaf::dml
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 
 #include "sheaf/fixed.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 enum class ErrorCode : int {
@@ -42,3 +44,5 @@ class IndexError : public Error {
 };
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

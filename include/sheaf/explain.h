@@ -12,6 +12,8 @@
 #include "sheaf/queue.h"
 #include "sheaf/tensor.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 // A kernel's answer to a plan, in the order in which kernels are asked: the first without a
@@ -46,3 +48,5 @@ inline constexpr int64_t kNoIndex = -1;  // zero-length tuples
 std::vector<ElementSource> element_map(const Plan& plan, const ConstTensor& indices);
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

@@ -22,6 +22,8 @@
 #include "sheaf/reduction.h"
 #include "sheaf/tensor.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 // One dimension of the nest with its three strides: data and output in bytes, index in elements.
@@ -135,3 +137,5 @@ class Plan {
 };
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

@@ -20,6 +20,8 @@
 
 #include "sheaf/plan.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 // Device memory, aligned to 256 bytes. Runs that may overlap in time need one workspace each.
@@ -92,3 +94,5 @@ class DeviceMemory {
 size_t free_device_bytes(std::string_view device);
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 // Updates to one element are joined to it one after the other, in row-major order of the updates:
@@ -26,3 +28,5 @@ enum class Reduction : uint8_t {
 std::string_view to_string(Reduction reduction);  // "none", "add", "sub", …
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

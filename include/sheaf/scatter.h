@@ -14,6 +14,8 @@
 #include "sheaf/reduction.h"
 #include "sheaf/tensor.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 // scatter: whole slices along one axis, the inverse of gather.
@@ -126,3 +128,5 @@ Array xla_scatter(const ConstTensor& data, const ConstTensor& indices, const Con
 Plan vjp(const Plan& plan);
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

@@ -14,6 +14,8 @@
 #include "sheaf/dtype.h"
 #include "sheaf/fixed.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 // The strides, in elements, of a row-major tensor without gaps.
@@ -133,3 +135,5 @@ class Array {
 };
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

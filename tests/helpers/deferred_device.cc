@@ -13,9 +13,8 @@
 #include "plan/resolve.h"
 #include "sheaf/error.h"
 
+namespace sheaf {
 namespace {
-
-using namespace sheaf;
 
 using Steps = std::vector<std::function<void()>>;
 std::map<void*, Steps>& streams() {
@@ -186,20 +185,25 @@ constexpr Backend kBackend{.name = kDeferred,
                            .count = count,
                            .divide = divide};
 
+const Backend& deferred_backend() { return kBackend; }
+
+int64_t waiting() {
+  int64_t total = 0;
+  for (const auto& [stream, steps] : streams()) {
+    total += static_cast<int64_t>(steps.size());
+  }
+  return total;
+}
+
 }  // namespace
+}  // namespace sheaf
 
 void add_deferred_device() {
   static const bool added = [] {
-    sheaf::add_backend(kBackend);
+    sheaf::add_backend(sheaf::deferred_backend());
     return true;
   }();
   static_cast<void>(added);
 }
 
-int64_t steps_waiting() {
-  int64_t count = 0;
-  for (const auto& [stream, steps] : streams()) {
-    count += static_cast<int64_t>(steps.size());
-  }
-  return count;
-}
+int64_t steps_waiting() { return sheaf::waiting(); }
