@@ -14,6 +14,7 @@ from ._errors import (
     OutOfMemoryError,
     UnsupportedError,
 )
+from ._config import show_config, warn_if_slow
 from ._explain import Explanation, explain
 from ._functions import (
     gather,
@@ -36,7 +37,8 @@ from ._threads import get_num_threads, num_threads, read_environment, set_num_th
 __version__ = version()
 del version
 read_environment()
-del read_environment
+warn_if_slow()
+del read_environment, warn_if_slow
 
 __all__ = [
     "ArgumentError",
@@ -73,6 +75,7 @@ __all__ = [
     "scatter_elements",
     "scatter_nd",
     "set_num_threads",
+    "show_config",
     "take",
     "take_along_axis",
 ]

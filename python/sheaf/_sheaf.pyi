@@ -7,6 +7,9 @@ from typing import Any
 def version() -> str:
     """The version of the library."""
 
+def compiler() -> str:
+    """Who compiled this."""
+
 class Spec:
     """A tensor without its memory: dtype, shape and strides."""
 
@@ -106,6 +109,9 @@ def kernels(plan: Plan) -> list[tuple[str, str]]:
     Each kernel in the order they are asked, and why it refuses (empty: it accepts).
     """
 
+def try_gather(backend: str, data: object, indices: object) -> object:
+    """Rows of data by one backend, for the doctor."""
+
 def backends() -> list[str]:
     """The backends of this build, fastest first."""
 
@@ -149,3 +155,9 @@ def cuda_check() -> None:
 
 def cuda_forget() -> None:
     """Lets go of the verdicts of captured graphs."""
+
+def has_jax_ffi() -> bool:
+    """Whether compiled programs of JAX can call Sheaf."""
+
+def jax_handlers() -> dict[str, Any]:
+    """Handlers for XLA's FFI, by name."""

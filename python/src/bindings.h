@@ -10,5 +10,6 @@ namespace sheaf::python {
 void bind_functions(nanobind::module_& module);
 void bind_plans(nanobind::module_& module);
 void bind_cuda(nanobind::module_& module);
+void bind_jax(nanobind::module_& module);
 
 }  // namespace sheaf::python

@@ -21,7 +21,9 @@
 #include "call.h"
 #include "errors.h"
 #include "options.h"
+#include "results.h"
 #include "sheaf/explain.h"
+#include "sheaf/gather.h"
 #include "sheaf/scatter.h"
 
 namespace sheaf::python {
@@ -337,6 +339,15 @@ std::vector<std::pair<std::string, std::string>> kernels(const Plan& plan) {
   return list;
 }
 
+nb::object try_gather(const std::string& backend, nb::handle data, nb::handle indices) {
+  const Arrays arrays = view_arrays("try_gather", {data, indices, nb::none()});
+  const Plan plan = sheaf::plan_gather(arrays.data.tensor.spec, arrays.indices.tensor.spec);
+  Result result(arrays.data, plan.output());
+  plan.run(arrays.data.tensor.data, arrays.indices.tensor.data, result.memory(),
+           {.kernel = backend});
+  return result.finish(false);
+}
+
 }  // namespace
 
 void bind_plans(nb::module_& module) {
@@ -357,6 +368,8 @@ void bind_plans(nb::module_& module) {
              "(-1: skipped).");
   module.def("kernels", kernels, "plan"_a,
              "Each kernel in the order they are asked, and why it refuses (empty: it accepts).");
+  module.def("try_gather", try_gather, "backend"_a, "data"_a, "indices"_a,
+             "Rows of data by one backend, for the doctor.");
   module.def("backends", backend_names, "The backends of this build, fastest first.");
 }
 

@@ -29,8 +29,9 @@ def test_version_is_that_of_the_library():
 
 def test_it_is_typed():
     assert (Path(sheaf.__file__).parent / "py.typed").is_file()
-    # Without PyTorch its types are unknown, and so is what sheaf/torch does with them.
-    without = [] if importlib.util.find_spec("torch") else ["--exclude", "/torch/"]
+    # Without PyTorch and JAX their types are unknown, and so is what is done with them.
+    missing = [name for name in ("torch", "jax") if not importlib.util.find_spec(name)]
+    without = [part for name in missing for part in ("--exclude", f"/{name}/")]
     result = run("-m", "mypy", "--strict", *without, str(PACKAGE))
     assert result.returncode == 0, result.stdout + result.stderr
 
