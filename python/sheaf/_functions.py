@@ -256,3 +256,8 @@ def plan_scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 
     """scatter_nd, decided but not run. As plan_scatter."""
     return _sheaf.plan_scatter("scatter_nd", data, indices, updates, out, 0, batch_dims, reduction,
                                include_self, relaxed, out_of_range, negative)
+
+
+def plan_again(*parts: Any) -> _sheaf.Plan:
+    """What pickle calls."""
+    return _sheaf.plan_again(*parts)

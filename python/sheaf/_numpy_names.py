@@ -153,6 +153,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, threads: int = 
         raise ArgumentError(f"bincount: minlength is negative\n  minlength = {minlength}\n  try: 0")
     if values.size == 0:
         values = values.astype(numpy.int64)
+    if values.dtype.kind in "iu" and int(values.min(initial=0)) < 0:
+        raise ArgumentError(f"bincount: a number is negative\n  the smallest is {values.min()}\n"
+                            "  try: numbers from 0")
     length = max(minlength, int(values.max(initial=-1)) + 1)
     if weights is None:
         sums: Any = numpy.zeros(length, numpy.intp)

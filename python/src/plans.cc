@@ -191,7 +191,7 @@ nb::tuple reduce_plan(const Plan& plan) {
                      std::string(to_string(r.rule.out_of_range)),
                      std::string(to_string(r.rule.negative)), python_number(r.rule.fill_value),
                      std::string(to_string(r.reduction)), r.include_self, r.relaxed, r.onto_zeros);
-  return nb::make_tuple(nb::module_::import_("sheaf._sheaf").attr("plan_again"),
+  return nb::make_tuple(nb::module_::import_("sheaf._functions").attr("plan_again"),
                         nb::make_tuple(r.data, r.indices, updates_of(plan), r.output, options));
 }
 

@@ -24,6 +24,7 @@ from .._errors import UnsupportedError
 
 ad: Any = _ad  # which has no types
 _struct: Any = jax.ShapeDtypeStruct
+_ffi_call: Any = jax.ffi.ffi_call
 
 _SCATTER_OF = {"gather": "scatter", "gather_elements": "scatter_elements",
                "gather_nd": "scatter_nd"}
@@ -66,13 +67,13 @@ def _spec(array: Any) -> _sheaf.Spec:
 def _run_gather(data: Any, indices: Any, *, call: Call) -> Any:
     _register()
     result = _struct(_gather_shape(data, indices, call=call).shape, data.dtype)
-    return jax.ffi.ffi_call("sheaf_gather", result)(data, indices, **_attributes(call))
+    return _ffi_call("sheaf_gather", result)(data, indices, **_attributes(call))
 
 
 def _run_scatter(data: Any, indices: Any, updates: Any, *, call: Call) -> Any:
     _register()
     result = _struct(data.shape, data.dtype)
-    return jax.ffi.ffi_call("sheaf_scatter", result)(
+    return _ffi_call("sheaf_scatter", result)(
         data, indices, updates, reduction=call.reduction, **_attributes(call))
 
 
