@@ -63,13 +63,17 @@ def documented():
     return [(match[1], match[2] or "") for match in EXAMPLE.finditer(text)]
 
 
-@pytest.mark.parametrize("peer", [None, "torch"])
-def test_the_documentation_runs(peer, tmp_path, monkeypatch):
-    if peer:
+@pytest.mark.parametrize("peers", [(), ("torch",), ("torch", "jax")])
+def test_the_documentation_runs(peers, tmp_path, monkeypatch):
+    for peer in peers:
         pytest.importorskip(peer, reason=f"{peer} is not installed (scripts/peers)")
+    if "jax" in peers and not sheaf._sheaf.has_jax_ffi():
+        pytest.skip("the package was built without jaxlib")
     monkeypatch.chdir(tmp_path)
     namespace = {}
-    examples = [example for example in documented() if peer or "import torch" not in example[0]]
+    examples = [example for example in documented()
+                if all(peer in peers or f"import {peer}" not in example[0]
+                       for peer in ("torch", "jax"))]
     assert len(examples) >= 6
     for code, expected in examples:
         output = io.StringIO()
