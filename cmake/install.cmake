@@ -49,3 +49,21 @@ endif()
 configure_file("${CMAKE_CURRENT_LIST_DIR}/sheaf.pc.in" sheaf.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/sheaf.pc"
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The libraries under foreign names, each with its headers in a folder of its own: nothing finds
+# them that does not ask.
+if(TARGET sheaf_directml)
+  install(TARGETS sheaf_d3d12 sheaf_directml sheaf_accelerate)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/compat/directml/include/"
+    "${PROJECT_SOURCE_DIR}/compat/d3d12/include/"
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sheaf-directml FILES_MATCHING PATTERN "*.h")
+  install(FILES "${PROJECT_BINARY_DIR}/compat/include/DirectML.h"
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sheaf-directml)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/compat/accelerate/include/"
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sheaf-accelerate)
+  foreach(name sheaf-directml sheaf-accelerate)
+    configure_file("${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in" ${name}.pc @ONLY)
+    install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc"
+      DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endforeach()
+endif()

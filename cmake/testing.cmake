@@ -4,19 +4,20 @@ find_package(GTest REQUIRED)
 
 # Builds the tests with the label `threads` only: all that the ThreadSanitizer run needs.
 add_custom_target(sheaf_thread_tests)
-# The same for those with a label `cuda...`.
+# The same for those with a label `cuda...`, and for those with CROSS.
 add_custom_target(sheaf_cuda_tests)
+add_custom_target(sheaf_cross_tests)
 
 # sheaf_test(<name> <source>... [ALONE <source>...] [LABEL <label>] [LIBRARIES <library>...]
-#            [SHARDS <count>])
+#            [SHARDS <count>] [CROSS])
 #
 # One GoogleTest program and one CTest test: a process per case would cost more than most cases do.
 # SHARDS splits the cases of a long one over several tests, which run beside each other. The tests
 # run in the root of the source tree, so they name their data files from there. ALONE: sources that
 # sheaf_unity() must not mix with the others. LABEL threads marks tests that are worth running under
-# ThreadSanitizer.
+# ThreadSanitizer. CROSS: scripts/cross runs it on the other architecture, so it has to be short.
 function(sheaf_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;SHARDS" "ALONE;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CROSS" "LABEL;SHARDS" "ALONE;LIBRARIES")
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS} ${arg_ALONE})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE sheaf::sheaf ${arg_LIBRARIES} GTest::gtest_main GTest::gmock)
@@ -30,6 +31,10 @@ function(sheaf_test name)
     add_dependencies(sheaf_thread_tests ${name})
   elseif(arg_LABEL MATCHES "^cuda")
     add_dependencies(sheaf_cuda_tests ${name})
+  endif()
+  if(arg_CROSS)
+    add_dependencies(sheaf_cross_tests ${name})
+    list(APPEND arg_LABEL cross)
   endif()
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)

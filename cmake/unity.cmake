@@ -10,8 +10,8 @@ option(SHEAF_UNITY_TESTS "The same for the tests" ${SHEAF_UNITY})
 # neighbours. That each file includes what it uses is shown by clang-tidy, which reads the library's
 # and the tools' files alone, and by the clang preset, which compiles the tests' files alone.
 #
-# ALONE: files that do not mix with others, because they are about macros or the order of headers,
-# or are included again for each instruction set.
+# ALONE: files that do not mix with others, because they are about macros or the order of headers.
+# The source property SKIP_UNITY_BUILD_INCLUSION says the same where the target is made elsewhere.
 function(sheaf_unity target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALONE")
   if(NOT SHEAF_UNITY)

@@ -55,7 +55,8 @@ int main(void) {
     fprintf(stderr, "%s\n", sheaf_last_error());
     return 1;
   }
-  printf("%g %g   %g %g   %g %g\n", picked[0], picked[1], picked[2], picked[3], picked[4], picked[5]);
+  printf("%g %g   %g %g   %g %g\n", picked[0], picked[1], picked[2], picked[3], picked[4],
+         picked[5]);
 
   // A bad index is reported when the queue is finished; the output is untouched.
   rows[1] = 9;

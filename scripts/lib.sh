@@ -7,10 +7,14 @@ script=$(realpath "$0")
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 demo_packages=(
-  g++ cmake ninja-build ccache pkg-config libhwy-dev libtbb-dev libcli11-dev nlohmann-json3-dev)
+  g++ cmake ninja-build ccache pkg-config libhwy-dev libtbb-dev libcli11-dev nlohmann-json3-dev
+  zlib1g-dev liburing-dev)
 # shellcheck disable=SC2034  # for scripts/test
 test_packages=(
-  "${demo_packages[@]}" clang clang-format clang-tidy libgtest-dev libgmock-dev git python3)
+  "${demo_packages[@]}" clang clang-format clang-tidy libgtest-dev libgmock-dev git python3
+  libonnx-testdata help2man)
+# shellcheck disable=SC2034  # for scripts/web
+web_packages=(emscripten esbuild cmake ninja-build nlohmann-json3-dev python3)
 
 fail() {
   echo "$(basename "$script"): $*" >&2
@@ -109,15 +113,19 @@ configure() {
   cmake --log-level=NOTICE --preset "$@"
 }
 
-# build <preset> [cmake --build argument...]
+# build <preset or directory> [cmake --build argument...]
 build() {
-  cmake --build --preset "$@"
+  if [[ -d $1 ]]; then
+    cmake --build "$@"
+  else
+    cmake --build --preset "$@"
+  fi
 }
 
-# build_quietly <preset> [cmake --build argument...]: progress on a terminal; the compilers' output if
-# the build fails.
+# build_quietly <preset or directory> [cmake --build argument...]: progress on a terminal; the
+# compilers' output if the build fails.
 build_quietly() {
-  local log=build/$1.log
+  local log=build/build.log
   if ! build "$@" 2>&1 | tee "$log" | show_progress "building $1"; then
     cat "$log" >&2
     fail "the build failed; its output is above and in $log"
@@ -133,4 +141,28 @@ run_ctest() {
     fixed_addresses=(setarch -R)
   fi
   "${fixed_addresses[@]}" ctest --preset "$1" -j "$(nproc)" "${@:2}" | grep -vE '^ +Start +[0-9]+: '
+}
+
+# Compiles the engine of the page to WebAssembly and bundles the page into build/web. Ninja compiles
+# only what has changed. Emscripten finds JSON's headers nowhere by itself: Debian's are outside of
+# its own tree.
+build_web() {
+  local engine=build/wasm
+  mkdir -p build/web "$engine/include"
+  ln -sfn /usr/include/nlohmann "$engine/include/nlohmann"
+  if [[ ! -f $engine/build.ninja ]]; then
+    env -u CMAKE_C_COMPILER_LAUNCHER -u CMAKE_CXX_COMPILER_LAUNCHER \
+      emcmake cmake --log-level=NOTICE -S . -B "$engine" -G Ninja -DCMAKE_BUILD_TYPE=MinSizeRel \
+      -DCMAKE_CXX_FLAGS=-fexceptions \
+      -DSHEAF_WEB=ON -DSHEAF_WERROR=ON -DSHEAF_JSON_INCLUDE="$PWD/$engine/include" \
+      -DSHEAF_DIALECTS=OFF -DSHEAF_CPU=OFF -DSHEAF_CUDA=OFF -DSHEAF_TESTS=OFF \
+      -DSHEAF_TOOLS=OFF -DSHEAF_EXAMPLES=OFF -DSHEAF_INSTALL=OFF >&2
+  fi
+  # Emscripten's own way to call ccache: around clang, not around its scripts. A node that is not
+  # Debian's does not know where Debian keeps the modules that Emscripten needs.
+  NODE_PATH=/usr/share/nodejs EM_COMPILER_WRAPPER=$(command -v ccache || true) \
+    cmake --build "$engine" --target sheaf_engine
+  esbuild web/main.js --bundle --minify --format=iife --charset=utf8 --log-level=warning \
+    --alias:sheaf-engine="$PWD/$engine/bin/sheaf_engine.js" --outfile=build/web/sheaf.js
+  cp web/index.html web/*.css web/*.svg build/web/
 }

@@ -29,6 +29,7 @@ typedef enum sheaf_status {
   SHEAF_UNSUPPORTED = 3,         // no kernel or backend for a valid call
   SHEAF_OUT_OF_MEMORY = 4,
   SHEAF_DEVICE_ERROR = 5,    // the device reported an error
+  SHEAF_FILE_ERROR = 6,      // a file is malformed, or reading or writing it failed
   SHEAF_INTERNAL_ERROR = -1  // a bug in Sheaf; please report the text
 } sheaf_status;
 
@@ -57,7 +58,7 @@ typedef enum sheaf_out_of_range {
   SHEAF_CLAMP = 2,                 // the nearest entry
   SHEAF_FILL = 3,                  // fill_value instead (gathers only)
   SHEAF_WRAP = 4,                  // modulo the number of entries
-  SHEAF_TRUST = 5,                 // never happens, the caller promises; nothing is checked
+  SHEAF_TRUST = 5,                 // the caller promises that there is none; nothing is checked
   SHEAF_SKIP = 6                   // leave the update out (scatters only)
 } sheaf_out_of_range;
 
@@ -90,9 +91,9 @@ typedef struct sheaf_index_rule {
   sheaf_scalar fill_value;  // only read by SHEAF_FILL
 } sheaf_index_rule;
 
-// How a scatter joins an update to the element that is there; see sheaf/reduction.h.
+// How a scatter combines an update with the element that is there; see sheaf/reduction.h.
 typedef enum sheaf_reduction {
-  SHEAF_REDUCE_NONE = 0,  // the update takes its place: the last one wins
+  SHEAF_REDUCE_NONE = 0,  // the update replaces it: the last one wins
   SHEAF_REDUCE_ADD = 1,
   SHEAF_REDUCE_SUB = 2,
   SHEAF_REDUCE_MUL = 3,
@@ -149,7 +150,7 @@ typedef struct sheaf_xla_gather_options {
 //   reduction     a sheaf_reduction
 //   exclude_self  not 0: what was there is not part of the reduction
 //   onto_zeros    not 0: start from zeros; data is not read, and may be NULL where output is given
-//   relaxed       not 0: a backend may join updates in another order, if that is faster; those
+//   relaxed       not 0: a backend may reduce in another order, if that is faster; those
 //                 of the CPU keep the order
 
 // output = data, then output[pre, indices[q], post] (reduce)= updates[pre, q, post]
@@ -249,7 +250,7 @@ sheaf_status sheaf_plan_xla_scatter(const DLTensor* data, const DLTensor* indice
                                     const DLTensor* updates, const DLTensor* output,
                                     const sheaf_xla_scatter_options* options, sheaf_plan** plan);
 
-// The gradient as a plan of its own. Of a gather, that of data: a scatter-add onto zeros. Of a
+// The gradient as another plan. Of a gather, that of data: a scatter-add onto zeros. Of a
 // scatter with SHEAF_REDUCE_NONE or _ADD, that of the updates: a gather. *gradient as *plan above.
 sheaf_status sheaf_plan_vjp(const sheaf_plan* plan, sheaf_plan** gradient);
 
@@ -266,7 +267,7 @@ typedef struct sheaf_queue sheaf_queue;
 sheaf_status sheaf_queue_host(int32_t threads, sheaf_queue** queue);
 
 // On the device that the calling thread uses, which has to be this one. `stream` is of the device's
-// own kind (a cudaStream_t); NULL is the default stream.
+// own kind; NULL is the default stream.
 sheaf_status sheaf_queue_device(DLDevice device, void* stream, sheaf_queue** queue);
 
 // Waits for all that was started on the queue, and reports a bad index that the last run met. Does
@@ -296,7 +297,7 @@ sheaf_status sheaf_plan_run_scatter(const sheaf_plan* plan, const DLTensor* data
                                     const DLTensor* indices, const DLTensor* updates,
                                     const DLTensor* output, const sheaf_run_options* options);
 
-// The loop nest for the eye, and as a JSON object. The text lives as long as the plan; NULL if
+// The loop nest as text, and as a JSON object. The text lives as long as the plan; NULL if
 // there is no memory for it, or if `plan` is NULL.
 const char* sheaf_plan_str(const sheaf_plan* plan);
 const char* sheaf_plan_json(const sheaf_plan* plan);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Why a plan does what it does: which kernel runs it, which refused and why, and which element
-// goes where.
+// How a plan runs: which kernel runs it, which kernels refused and why, and which element goes
+// where.
 #pragma once
 
 #include <cstdint>

@@ -8,6 +8,8 @@
 #include "sheaf/explain.h"
 #include "sheaf/gather.h"
 #include "sheaf/index_rule.h"
+#include "sheaf/io.h"
+#include "sheaf/move.h"
 #include "sheaf/plan.h"
 #include "sheaf/queue.h"
 #include "sheaf/reduction.h"

@@ -9,6 +9,7 @@ from ._errors import (
     DTypeError,
     DeviceError,
     Error,
+    FileError,
     IndexDTypeError,
     IndexError,
     OutOfMemoryError,
@@ -16,6 +17,7 @@ from ._errors import (
 )
 from ._config import show_config, warn_if_slow
 from ._explain import Explanation, explain
+from ._files import File, RowCache, Table, open, open_raw
 from ._functions import (
     gather,
     gather_elements,
@@ -48,11 +50,15 @@ __all__ = [
     "DeviceError",
     "Error",
     "Explanation",
+    "File",
+    "FileError",
     "IndexDTypeError",
     "IndexError",
     "OutOfMemoryError",
     "Plan",
+    "RowCache",
     "Spec",
+    "Table",
     "UnsupportedError",
     "__version__",
     "add_at",
@@ -64,6 +70,8 @@ __all__ = [
     "gather_nd",
     "get_num_threads",
     "num_threads",
+    "open",
+    "open_raw",
     "plan_gather",
     "plan_gather_elements",
     "plan_gather_nd",
@@ -82,6 +90,6 @@ __all__ = [
 
 for _name in __all__:  # where users find them, and where pickle looks for them
     if getattr(globals()[_name], "__module__", "").startswith("sheaf._") and _name not in (
-            "Plan", "Spec"):
+            "Plan", "RowCache", "Spec"):
         globals()[_name].__module__ = "sheaf"
 del _name

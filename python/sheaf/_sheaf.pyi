@@ -1,7 +1,10 @@
 """The compiled part of sheaf."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+import numpy
+from numpy.typing import NDArray
 
 
 def version() -> str:
@@ -161,3 +164,80 @@ def has_jax_ffi() -> bool:
 
 def jax_handlers() -> dict[str, Any]:
     """Handlers for XLA's FFI, by name."""
+
+class RowCache:
+    """Rows of tables that stay in memory between calls."""
+
+    def __init__(self, bytes: int) -> None: ...
+
+    @property
+    def hits(self) -> int: ...
+
+    @property
+    def misses(self) -> int: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+class FileSettings:
+    """How a table is read."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def memory(self) -> int: ...
+
+    @memory.setter
+    def memory(self, arg: int, /) -> None: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @depth.setter
+    def depth(self, arg: int, /) -> None: ...
+
+    @property
+    def direct(self) -> bool: ...
+
+    @direct.setter
+    def direct(self, arg: bool, /) -> None: ...
+
+    @property
+    def reader(self) -> str: ...
+
+    @reader.setter
+    def reader(self, arg: str, /) -> None: ...
+
+    @property
+    def cache(self) -> RowCache: ...
+
+    @cache.setter
+    def cache(self, arg: RowCache, /) -> None: ...
+
+class TableHandle:
+    """What sheaf.Table stands on."""
+
+    def info(self) -> tuple: ...
+
+    def load(self) -> NDArray[numpy.uint8]: ...
+
+    def gather(self, arg0: str, arg1: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], arg2: str, arg3: int, arg4: int, arg5: bool, arg6: str, arg7: str, arg8: object, arg9: str, arg10: FileSettings, /) -> tuple: ...
+
+    def scatter(self, arg0: str, arg1: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], arg2: str, arg3: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], arg4: int, arg5: int, arg6: str, arg7: bool, arg8: str, arg9: str, arg10: str, arg11: FileSettings, /) -> dict: ...
+
+class FileHandle:
+    """What sheaf.File stands on."""
+
+    def __init__(self, arg: str, /) -> None: ...
+
+    def format(self) -> str: ...
+
+    def metadata(self) -> dict[str, str]: ...
+
+    def tensors(self) -> list: ...
+
+    def table(self, arg: str, /) -> TableHandle: ...
+
+def raw_table(arg0: str, arg1: str, arg2: Sequence[int], arg3: int, /) -> TableHandle: ...
+
+def set_table_type(arg: object, /) -> None: ...

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "call.h"
 
+#include <utility>
+
 #include "errors.h"
 #include "gil.h"
 #include "gpu.h"
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "plan/refuse.h"
 #include "results.h"
 #include "support/checked.h"
@@ -244,6 +246,16 @@ void cast_updates(Arrays& arrays, std::string_view call) {
   }
 }
 
+// The same refusal with advice that the caller of the function can follow.
+[[noreturn]] void throw_reworded(const IndexError& error, std::string_view hint) {
+  Refusal refusal = error.refusal();
+  if (!hint.empty()) {
+    refusal.next = hint;
+    refusal.picture.clear();
+  }
+  throw IndexError(std::move(refusal), error.position(), error.bad_count());
+}
+
 }  // namespace
 
 Arrays view_arrays(std::string_view call, const Passed& passed) {
@@ -304,6 +316,8 @@ nb::object execute(const Call& call, const Arrays& arrays) try {
   Result result(arrays.kind(), known->plan.output());
   run(known->plan, arrays, result.memory(), call.threads, true);
   return result.finish(call.scalar_result);
+} catch (const IndexError& error) {
+  throw_reworded(error, call.index_hint);
 } catch (nb::python_error& error) {
   refuse_result(error, call.request.name);
 }

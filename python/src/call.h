@@ -15,8 +15,9 @@ namespace sheaf::python {
 struct Call {
   Request request;  // the options; its tensors are those of the arrays
   int threads = 0;
-  bool overlap_allowed = false;  // an output that overlaps an input is written by a detour
-  bool scalar_result = false;    // NumPy: a result without dimensions is a scalar
+  bool overlap_allowed = false;      // an output that overlaps an input is written by a detour
+  bool scalar_result = false;        // NumPy: a result without dimensions is a scalar
+  std::string_view index_hint = {};  // what the caller of this function can do about a bad index
 };
 
 // The arrays of a call.

@@ -22,6 +22,7 @@ struct Classes {
   PyObject* out_of_memory;
   PyObject* device;
   PyObject* buffer;
+  PyObject* file;
 };
 Classes classes;
 
@@ -31,6 +32,7 @@ PyObject* class_of(const Error& error) {
     case ErrorCode::kUnsupported: return classes.unsupported;
     case ErrorCode::kOutOfMemory: return classes.out_of_memory;
     case ErrorCode::kDevice: return classes.device;
+    case ErrorCode::kFile: return classes.file;
     default: return classes.argument;
   }
 }
@@ -116,7 +118,7 @@ void load_errors() {
   classes = {
       get("Error"),       get("IndexError"),      get("ArgumentError"),    get("AxisError"),
       get("DTypeError"),  get("IndexDTypeError"), get("UnsupportedError"), get("OutOfMemoryError"),
-      get("DeviceError"), get("BufferError")};
+      get("DeviceError"), get("BufferError"),     get("FileError")};
   nb::register_exception_translator(translate);
 }
 

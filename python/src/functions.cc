@@ -12,6 +12,7 @@
 #include "bindings.h"
 #include "call.h"
 #include "errors.h"
+#include "files.h"
 #include "options.h"
 #include "plan/infer.h"
 #include "results.h"
@@ -33,8 +34,11 @@ Call numpy_call(Op op, std::string_view name, const IndexRule& rule, int threads
 
 nb::object take(nb::handle x, nb::handle indices, nb::handle axis, nb::handle out,
                 std::string_view mode, int threads) {
+  if (is_table(x) && !axis.is_none() && mode == "raise") {
+    return gather_from_table(Op::kGather, x, indices, {.axis = integer_from(axis)}, out);
+  }
   Call call = numpy_call(Op::kGather, "take", rule_from_mode(mode), threads);
-  call.request.index_hint = "mode=\"clip\" or \"wrap\"";
+  call.index_hint = "mode=\"clip\" or \"wrap\"";
   call.scalar_result = true;
   if (!axis.is_none()) {
     call.request.axis = integer_from(axis);
@@ -49,7 +53,7 @@ nb::object take(nb::handle x, nb::handle indices, nb::handle axis, nb::handle ou
 nb::object take_along_axis(nb::handle x, nb::handle indices, nb::handle axis, nb::handle out,
                            int threads) {
   Call call = numpy_call(Op::kGatherElements, "take_along_axis", {}, threads);
-  call.request.index_hint = "gather_elements(..., broadcast=True, out_of_range=\"clamp\")";
+  call.index_hint = "gather_elements(..., broadcast=True, out_of_range=\"clamp\")";
   call.request.broadcast = true;
   if (!axis.is_none()) {
     call.request.axis = integer_from(axis);
@@ -66,11 +70,13 @@ nb::object run_gather(std::string_view op, nb::handle data, nb::handle indices, 
                       bool broadcast, std::string_view out_of_range, std::string_view negative,
                       nb::handle fill_value) {
   const Op which = op_from_name(op);
+  const GatherKeywords keywords{axis, batch_dims, broadcast, out_of_range, negative, fill_value};
+  if (is_table(data)) {
+    return gather_from_table(which, data, indices, keywords, out);
+  }
   const Arrays arrays = view_arrays(to_string(which), {data, indices, out, {}, inside_operator});
   Call call;
-  call.request = request_from(
-      which, GatherKeywords{axis, batch_dims, broadcast, out_of_range, negative, fill_value},
-      arrays.data.descr());
+  call.request = request_from(which, keywords, arrays.data.descr());
   call.threads = thread_limit(threads);
   return execute(call, arrays);
 }
@@ -201,7 +207,7 @@ void copy_back(const View& whole, const View& flat, std::string_view call) {
 void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::handle axis,
                     int threads) {
   Call call = numpy_call(Op::kScatterElements, "put_along_axis", {}, threads);
-  call.request.index_hint = "scatter_elements(..., out_of_range=\"skip\")";
+  call.index_hint = "scatter_elements(..., out_of_range=\"skip\")";
   call.request.axis = axis.is_none() ? 0 : integer_from(axis);
   View whole;
   view_array(whole, arr, {call.request.name, Role::kOutput});

@@ -29,4 +29,5 @@ NB_MODULE(_sheaf, module) {
   sheaf::python::bind_functions(module);
   sheaf::python::bind_cuda(module);
   sheaf::python::bind_jax(module);
+  sheaf::python::bind_files(module);
 }

@@ -62,7 +62,7 @@ struct KernelQuery {
 // How a kernel can take part in checking indices under kFail.
 enum class Checks {
   kNever,        // the driver checks all indices before the kernel runs
-  kWhileMoving,  // it can report bad indices that it meets, for outputs that nobody sees then
+  kWhileMoving,  // it can report bad indices that it meets, for fresh outputs
   kFirst,        // it checks all indices itself before it writes anything
 };
 
@@ -120,11 +120,14 @@ struct Backend {
   bool (*check)(const Plan& plan, const std::byte* indices, const Launch& launch);
   // Copies a whole tensor (a nest without coordinates), or writes zeros if data is null.
   void (*copy)(const Nest& nest, const std::byte* data, std::byte* output, const Launch& launch);
-  // Writes one element to every place that the nest leads to. The nest has no reduction.
-  void (*fill)(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
-               const Launch& launch);
+  // Writes one element to every place that the nest leads to. The nest has no reduction. This and
+  // the next are handed their own backend: on the host they are made of its scatter kernels
+  // (host_steps.h).
+  void (*fill)(const Backend& self, const Nest& nest, const std::byte* element,
+               const ScatterBuffers& buffers, const Launch& launch);
   // Adds 1 to the int64 count (buffers.data) of every place that the nest leads to.
-  void (*count)(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+  void (*count)(const Backend& self, const Nest& nest, const ScatterBuffers& buffers,
+                const Launch& launch);
   // Divides sums by counts + self where a count is not 0. The nest leads from counts (as data) to
   // sums (as output).
   void (*divide)(const Nest& nest, DType type, const std::byte* counts, std::byte* sums,

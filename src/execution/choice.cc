@@ -93,9 +93,8 @@ template <class Buffers>
     refusals = cat("\"", asked, "\" names no ", plan.is_scatter() ? "scatter" : "gather",
                    " kernel of this build");
   }
-  throw Error(ErrorCode::kUnsupported,
-              four_lines(plan.request(), "no such kernel", refusals,
-                         "another kernel; sheaf doctor lists the backends"));
+  refuse_as(ErrorCode::kUnsupported, plan.request(), {Reason::kKernel}, "no such kernel", refusals,
+            "another kernel; sheaf doctor lists the backends");
 }
 
 template <class Buffers>

@@ -64,9 +64,12 @@ const Backend& device_backend(std::string_view name) {
       return *backend;
     }
   }
-  throw Error(ErrorCode::kUnsupported,
-              cat(name, ": not built\n  this build of Sheaf has no device called \"", name,
-                  "\"\n  try: sheaf doctor, which lists devices and what each of them needs"));
+  throw Error(Refusal{.code = ErrorCode::kUnsupported,
+                      .cause = {Reason::kKernel},
+                      .who = std::string(name),
+                      .what = "not built",
+                      .detail = cat("this build of Sheaf has no device called \"", name, "\""),
+                      .next = "sheaf doctor, which lists devices and what each of them needs"});
 }
 
 const Backend* device_of_dlpack(int dlpack_type) {

@@ -106,20 +106,21 @@ void copy(const Nest& nest, const std::byte* data, std::byte* output, const Laun
   });
 }
 
-void fill(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
-          const Launch& launch) {
+void fill(const Backend& /*self*/, const Nest& nest, const std::byte* element,
+          const ScatterBuffers& buffers, const Launch& launch) {
   std::vector<std::byte> kept(element, element + nest.element_bytes);
   enqueue(launch, [=] {
     if (!refused(launch)) {
-      reference().fill(nest, kept.data(), buffers, launch);
+      reference().fill(reference(), nest, kept.data(), buffers, launch);
     }
   });
 }
 
-void count(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
+void count(const Backend& /*self*/, const Nest& nest, const ScatterBuffers& buffers,
+           const Launch& launch) {
   enqueue(launch, [=] {
     if (!refused(launch)) {
-      reference().count(nest, buffers, launch);
+      reference().count(reference(), nest, buffers, launch);
     }
   });
 }

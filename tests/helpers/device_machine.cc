@@ -76,14 +76,16 @@ void launch_asked(const sheaf::Plan& plan, const Parts& p, WorkspaceView workspa
   }
 }
 
-// kernels() does not know the addresses. A kernel that refuses them is no failure: the one that is
-// chosen runs instead.
+// kernels() takes all addresses for aligned. Where they are not, a kernel may refuse them; then the
+// one that is chosen runs.
 void launch(const sheaf::Plan& plan, const Parts& p, WorkspaceView workspace,
             const DeviceStream& stream, const sheaf::RunOptions& options) {
   try {
     launch_asked(plan, p, workspace, stream, options);
   } catch (const sheaf::Error& error) {
-    if (std::string(error.what()).find("are not aligned to their size") == std::string::npos) {
+    const auto addresses =
+        reinterpret_cast<uintptr_t>(p.data.first()) | reinterpret_cast<uintptr_t>(p.output.first());
+    if (error.code() != sheaf::ErrorCode::kUnsupported || addresses % 16 == 0) {
       throw;
     }
     sheaf::RunOptions any = options;

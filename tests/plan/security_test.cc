@@ -23,7 +23,7 @@ namespace {
 
 constexpr OutOfRange kCheckedRules[] = {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill,
                                         OutOfRange::kWrap};
-constexpr Negative kNegatives[] = {Negative::kFromEnd, Negative::kOutOfRange};
+constexpr Negative kBothNegatives[] = {Negative::kFromEnd, Negative::kOutOfRange};
 
 // Bytes that end right before memory that may not be touched.
 std::span<std::byte> at_the_edge(const GuardedMemory& memory, size_t bytes) {
@@ -60,7 +60,7 @@ bool refused_index(const Plan& plan, const std::vector<int64_t>& indices) {
 }
 
 TEST(CVE_2021_37687, NegativeIndexIsChecked) {
-  for (const Negative negative : kNegatives) {
+  for (const Negative negative : kBothNegatives) {
     for (const OutOfRange out_of_range : kCheckedRules) {
       const IndexRule rule{negative, out_of_range, 1};
       const bool refuse = out_of_range == OutOfRange::kFail;

@@ -2,13 +2,13 @@
 #include "problem/cursor.h"
 
 #include <algorithm>
-#include <charconv>
 #include <complex>
 #include <limits>
 #include <optional>
 #include <system_error>
 
 #include "sheaf/error.h"
+#include "support/number_text.h"
 #include "support/text.h"
 
 namespace sheaf {
@@ -70,7 +70,7 @@ enum class Digits { kFits, kTooLarge, kNotOne };
 // All of `token` as a T.
 template <class T>
 Digits read(std::string_view token, T& value) {
-  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
+  const auto [end, error] = read_number(token, value);
   if (error == std::errc::result_out_of_range) {
     return Digits::kTooLarge;
   }

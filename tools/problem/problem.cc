@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "plan/vocabulary.h"
 #include "problem/cursor.h"
 #include "problem/literal.h"
 #include "sheaf/error.h"
@@ -10,9 +11,6 @@
 
 namespace sheaf {
 namespace {
-
-constexpr Op kOps[] = {Op::kGather,  Op::kGatherElements,  Op::kGatherNd,  Op::kXlaGather,
-                       Op::kScatter, Op::kScatterElements, Op::kScatterNd, Op::kXlaScatter};
 
 // A problem while it is read.
 struct Draft {
@@ -47,17 +45,15 @@ Dims parse_dims(Cursor& cursor, const char* what) {
 DType parse_dtype(Cursor& cursor, const char* tensor) {
   cursor.skip_spaces();
   const Span span = cursor.token();
-  constexpr const char* kTypes =
-      "bool, i8 to i64, u8 to u64, f8e4m3, f8e5m2, f16, bf16, f32, f64, c64, c128, opaque1 to "
-      "opaque64";
+  const std::string types = cat(kTypeNames, ", opaque1 to opaque64");
   if (span.begin == span.end) {
     cursor.fail_here({cat(tensor, " is missing"),
-                      cat("stands where ", tensor, " belongs, as in f32[3,5]"), kTypes});
+                      cat("stands where ", tensor, " belongs, as in f32[3,5]"), types});
   }
   try {
     return dtype_from_name(std::string(cursor.text(span)));
   } catch (const Error&) {
-    cursor.fail(span, {"unknown element type", "names no type", kTypes});
+    cursor.fail(span, {"unknown element type", "names no type", types});
   }
 }
 
@@ -84,19 +80,15 @@ TensorSpec parse_tensor(Cursor& cursor, const char* tensor, std::optional<Litera
   return spec;
 }
 
-// The value of `word` in a list of names; `to_string` gives them.
-template <class Enum, size_t kCount>
-Enum parse_name(Cursor& cursor, const char* what, const Enum (&values)[kCount]) {
+// The value whose name in `table` is the next word.
+template <class Table>
+auto parse_name(Cursor& cursor, const char* what, const Table& table) {
   cursor.skip_spaces();
   const Span span = cursor.token();
-  std::string names;
-  for (const Enum value : values) {
-    if (cursor.text(span) == to_string(value)) {
-      return value;
-    }
-    names += cat(names.empty() ? "" : ", ", to_string(value));
+  if (const auto* row = find_named(table, cursor.text(span))) {
+    return row->value;
   }
-  const Complaint complaint{cat("unknown ", what), cat("names no ", what), names};
+  const Complaint complaint{cat("unknown ", what), cat("names no ", what), names_of(table)};
   if (span.begin == span.end) {
     cursor.fail_here(complaint);
   }
@@ -134,23 +126,16 @@ void read_list(Cursor& cursor, Draft& draft) {
 }
 
 void read_negative(Cursor& cursor, Draft& draft) {
-  draft.request().rule.negative =
-      parse_name(cursor, "negative", {Negative::kFromEnd, Negative::kOutOfRange});
+  draft.request().rule.negative = parse_name(cursor, "negative", kNegatives);
 }
 
 // fill and skip each belong to one kind; make_plan says so better than a list of names.
 void read_out_of_range(Cursor& cursor, Draft& draft) {
-  draft.request().rule.out_of_range =
-      parse_name(cursor, "out_of_range",
-                 {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill, OutOfRange::kWrap,
-                  OutOfRange::kTrust, OutOfRange::kSkip});
+  draft.request().rule.out_of_range = parse_name(cursor, "out_of_range", kOutOfRanges);
 }
 
 void read_reduction(Cursor& cursor, Draft& draft) {
-  draft.request().reduction =
-      parse_name(cursor, "reduction",
-                 {Reduction::kNone, Reduction::kAdd, Reduction::kSub, Reduction::kMul,
-                  Reduction::kMin, Reduction::kMax, Reduction::kMean});
+  draft.request().reduction = parse_name(cursor, "reduction", kReductions);
 }
 
 template <bool Request::*kFlag>

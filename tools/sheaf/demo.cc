@@ -97,7 +97,7 @@ void add_demo(CLI::App& app, Command& chosen) {
   static DemoOptions options;
   CLI::App* command = app.add_subcommand("demo", "Draw the operators, then time a lookup");
   command->footer(kDemoExamples);
-  command->add_option("--table-mib", options.table_mib, "Size of the lookup's table in MiB (256)")
+  command->add_option("--table-mib", options.table_mib, "Size of the table in MiB (256)")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20U).description(""))
       ->option_text("N");
   add_color_option(*command, options.color);

@@ -84,6 +84,7 @@ Array run_example(const Problem& problem) {
   const Request& r = problem.request;
   const ConstTensor data{problem.data->data(), r.data};
   const ConstTensor indices{problem.indices->data(), r.indices};
+  const ConstTensor updates{problem.updates ? problem.updates->data() : nullptr, r.updates};
   switch (r.op) {
     case Op::kGather:
       return gather(data, indices,
@@ -95,16 +96,17 @@ Array run_example(const Problem& problem) {
     case Op::kGatherNd:
       return gather_nd(data, indices, GatherNdOptions{.batch_dims = r.batch_dims, .rule = r.rule});
     case Op::kXlaGather: return xla_gather(data, indices, *r.xla);
-    default: break;
+    case Op::kScatter:
+      return scatter(data, indices, updates,
+                     ScatterOptions{.axis = r.axis, .reduction = r.reduction, .rule = r.rule});
+    case Op::kScatterElements:
+      return scatter_elements(
+          data, indices, updates,
+          ScatterElementsOptions{.axis = r.axis, .reduction = r.reduction, .rule = r.rule});
+    case Op::kScatterNd:
+    case Op::kXlaScatter: break;  // no example has them
   }
-  const ConstTensor updates{problem.updates->data(), r.updates};
-  if (r.op == Op::kScatterElements) {
-    return scatter_elements(
-        data, indices, updates,
-        ScatterElementsOptions{.axis = r.axis, .reduction = r.reduction, .rule = r.rule});
-  }
-  return scatter(data, indices, updates,
-                 ScatterOptions{.axis = r.axis, .reduction = r.reduction, .rule = r.rule});
+  return Array(r.data);
 }
 
 std::string difference(const Example& example, const Array& output) {

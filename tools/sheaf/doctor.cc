@@ -143,7 +143,7 @@ void print_text(const Machine& machine, const std::vector<BackendReport>& backen
          cat(device.available ? verdict(device) : device.name, "   ", device.description));
   }
   if (devices.empty()) {
-    line("device", "none in this build (a GPU needs -DSHEAF_CUDA=ON)");
+    line("device", "none in this build");
   }
   line("mpi", kNotBuilt);
   if (const std::string forced = kernel_override(); !forced.empty()) {
@@ -198,9 +198,9 @@ int doctor(bool json) {
 
 void add_doctor(CLI::App& app, Command& chosen) {
   static bool json = false;
-  CLI::App* command = app.add_subcommand("doctor", "Show and try what this build can use");
+  CLI::App* command = app.add_subcommand("doctor", "Report what this build can use, and try it");
   command->footer(kDoctorExamples);
-  command->add_flag("--json", json, "Print a JSON object instead");
+  command->add_flag("--json", json, "Print a JSON object");
   command->callback([&chosen] { chosen = [] { return doctor(json); }; });
 }
 

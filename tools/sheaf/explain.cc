@@ -3,6 +3,7 @@
 // sheaf explain: what a call does, how it is planned, and who runs it.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -12,14 +13,15 @@
 #include "example_indices.h"
 #include "explain_kernels.h"
 #include "formula.h"
-#include "problem/problem.h"
 #include "gather_picture.h"
 #include "options.h"
 #include "plan/refuse.h"
 #include "plan/scalar.h"
+#include "problem/problem.h"
 #include "scatter_picture.h"
 #include "sheaf/error.h"
 #include "support/text.h"
+#include "svg.h"
 
 namespace sheaf::cli {
 namespace {
@@ -47,6 +49,7 @@ struct ExplainOptions {
   bool json = false;
   bool map = false;
   bool kernels = false;
+  std::string svg;
   int64_t limit = 64;
   ColorChoice color = ColorChoice::kAuto;
 };
@@ -186,6 +189,32 @@ void print_bad_indices(const Explanation& e, const ExplainOptions& options) {
   }
 }
 
+// What stands above the plan in the terminal, as a picture for documents.
+void write_svg(const Explanation& e, const std::string& path) {
+  const Request& r = e.plan.request();
+  std::string text = cat(to_string(r.op), "   ", formula(r), "\n\n");
+  if (e.map.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "explain: no picture\n  there are no indices, or too many\n"
+                "  try: a smaller shape, with indices as in i64[4]={3,1,0,2}");
+  }
+  const Literal* data = e.problem.data ? &*e.problem.data : nullptr;
+  const Literal* updates = e.problem.updates ? &*e.problem.updates : nullptr;
+  text += draw_scene({e.plan, data, *e.problem.indices, e.map, updates}, {true, 120});
+  const std::string svg = svg_of(text);
+  if (path == "-") {
+    std::cout << svg;
+    return;
+  }
+  std::ofstream file(path);
+  file << svg << std::flush;
+  if (!file) {
+    throw Error(ErrorCode::kFile, cat("explain: cannot write\n  file \"", printable(path),
+                                      "\"\n  try: another path"));
+  }
+  std::cout << "picture in " << printable(path) << "\n";
+}
+
 int explain(const ExplainOptions& options) {
   Problem problem = parse_problem(joined(options.words));
   Plan plan = make_plan(problem.request);
@@ -202,7 +231,9 @@ int explain(const ExplainOptions& options) {
       throw;
     }
   }
-  if (options.json) {
+  if (!options.svg.empty()) {
+    write_svg(e, options.svg);
+  } else if (options.json) {
     print_json(e, options);
   } else {
     print_text(e, options);
@@ -221,11 +252,14 @@ void add_explain(CLI::App& app, Command& chosen) {
       ->option_text("PROBLEM");
   command->add_flag("--map", options.map,
                     "Also list where each output element comes from, or each update goes to");
-  command->add_option("--limit", options.limit, "The most lines of --map (64)")
+  command->add_option("--limit", options.limit, "Print at most N lines of --map (64)")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
       ->option_text("N");
-  command->add_flag("--kernels", options.kernels, "Show every kernel of this build, and the GPU's");
-  command->add_flag("--json", options.json, "Print a JSON object instead");
+  command->add_flag("--kernels", options.kernels,
+                    "List every kernel of this build, and of the GPU");
+  command->add_flag("--json", options.json, "Print a JSON object");
+  command->add_option("--svg", options.svg, "Write the picture as SVG; - is stdout")
+      ->option_text("FILE");
   add_color_option(*command, options.color);
   command->callback([&chosen] { chosen = [] { return explain(options); }; });
 }

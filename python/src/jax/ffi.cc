@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Handlers for XLA's FFI: what compiled programs of JAX call. Buffers are contiguous.
-#include "xla/ffi/api/ffi.h"
+#include <xla/ffi/api/ffi.h>
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "bindings.h"
-#include "options.h"
+#include "plan/request.h"
 #include "sheaf/cuda.h"
 #include "sheaf/error.h"
 #include "sheaf/queue.h"
@@ -19,6 +19,7 @@ namespace sheaf::python {
 namespace {
 
 namespace ffi = xla::ffi;
+namespace nb = nanobind;
 
 struct TypeName {
   ffi::DataType theirs;

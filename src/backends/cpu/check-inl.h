@@ -35,31 +35,75 @@ bool in_range_run(const std::byte* indices, int64_t stride, int64_t count, Range
   return bad == 0;
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// A vector from any address.
+template <class D>
+HWY_INLINE hn::Vec<D> load_lanes(D d, const std::byte* lanes, int64_t i) {
+  const hn::Repartition<uint8_t, D> bytes;
+  return hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(lanes) +
+                                             i * int64_t{sizeof(hn::TFromD<D>)}));
+}
+#endif
+
+// The same for 4- and 8-byte indices side by side, whatever the compiler makes of it: four vectors
+// per step keep enough comparisons in flight to read at the speed of memory. `shifts` and `limits`
+// hold a rule for even and one for odd lanes. Returns how many elements it looked at, or -1 if one
+// of them is out of range.
+template <class Lane>
+HWY_INLINE int64_t in_range_vectors(const std::byte* indices, int64_t count,
+                                    const Lane (&shifts)[2], const Lane (&limits)[2]) {
+#if HWY_TARGET == HWY_SCALAR
+  return 0;
+#else
+  const hn::ScalableTag<Lane> d;
+  const auto n = static_cast<int64_t>(hn::Lanes(d));
+  const auto shift = hn::OddEven(hn::Set(d, shifts[1]), hn::Set(d, shifts[0]));
+  const auto limit = hn::OddEven(hn::Set(d, limits[1]), hn::Set(d, limits[0]));
+  auto first = hn::Eq(hn::Zero(d), hn::Zero(d));
+  auto second = first;
+  int64_t i = 0;
+  for (; i + 4 * n <= count; i += 4 * n) {
+    const auto a = hn::Lt(hn::Add(load_lanes(d, indices, i), shift), limit);
+    const auto b = hn::Lt(hn::Add(load_lanes(d, indices, i + n), shift), limit);
+    const auto c = hn::Lt(hn::Add(load_lanes(d, indices, i + 2 * n), shift), limit);
+    const auto e = hn::Lt(hn::Add(load_lanes(d, indices, i + 3 * n), shift), limit);
+    first = hn::And(first, hn::And(a, b));
+    second = hn::And(second, hn::And(c, e));
+  }
+  return hn::AllTrue(d, hn::And(first, second)) ? i : -1;
+#endif
+}
+
 // Pairs of int64 side by side are read once: even lanes are first components, odd ones second ones.
 inline bool in_range_pairs(const std::byte* pairs, int64_t count, RangeRule first,
                            RangeRule second) {
-  int64_t done = 0;
-#if HWY_TARGET != HWY_SCALAR
-  const hn::ScalableTag<uint64_t> d;
-  const auto n = static_cast<int64_t>(hn::Lanes(d));
-  alignas(16) const uint64_t shifts[2] = {first.shift, second.shift};
-  alignas(16) const uint64_t limits[2] = {first.limit, second.limit};
-  const auto shift = hn::LoadDup128(d, shifts);
-  const auto limit = hn::LoadDup128(d, limits);
-  const hn::Repartition<uint8_t, decltype(d)> bytes;  // pairs may stand at any address
-  const auto* values = reinterpret_cast<const uint8_t*>(pairs);
-  auto good = hn::FirstN(d, static_cast<size_t>(n));
-  for (; done + n / 2 <= count; done += n / 2) {
-    const auto pair = hn::BitCast(d, hn::LoadU(bytes, values + 16 * done));
-    good = hn::And(good, hn::Lt(hn::Add(pair, shift), limit));
-  }
-  if (!hn::AllTrue(d, good)) {
+  const int64_t looked = in_range_vectors<uint64_t>(pairs, 2 * count, {first.shift, second.shift},
+                                                    {first.limit, second.limit});
+  if (looked < 0) {
     return false;
   }
-#endif
-  const std::byte* rest = pairs + done * 16;
-  return in_range_run<int64_t>(rest, 2, count - done, first) &&
-         in_range_run<int64_t>(rest + 8, 2, count - done, second);
+  const std::byte* rest = pairs + looked * 8;  // a whole number of pairs
+  return in_range_run<int64_t>(rest, 2, count - looked / 2, first) &&
+         in_range_run<int64_t>(rest + 8, 2, count - looked / 2, second);
+}
+
+// One component of indices side by side.
+template <class Index>
+bool in_range_packed(const std::byte* indices, int64_t count, RangeRule rule) {
+  int64_t looked = 0;
+  if constexpr (sizeof(Index) == 8) {
+    looked = in_range_vectors<uint64_t>(indices, count, {rule.shift, rule.shift},
+                                        {rule.limit, rule.limit});
+  } else if constexpr (sizeof(Index) == 4) {
+    // In 32 bits the rule is the same as long as it fits.
+    if (rule.limit <= UINT32_MAX) {
+      const auto shift = static_cast<uint32_t>(rule.shift);
+      const auto limit = static_cast<uint32_t>(rule.limit);
+      looked = in_range_vectors<uint32_t>(indices, count, {shift, shift}, {limit, limit});
+    }
+  }
+  return looked >= 0 && in_range_run<Index>(indices + looked * static_cast<int64_t>(sizeof(Index)),
+                                            1, count - looked, rule);
 }
 
 inline bool are_pairs(const Nest& nest, int64_t stride) {
@@ -81,7 +125,8 @@ bool check_run(const Nest& nest, const std::byte* indices, int64_t stride, int64
       const RangeRule rule = range_rule<Index>(nest, nest.coordinates[c]);
       const std::byte* first = indices + (begin * stride + nest.coordinates[c].offset) *
                                              static_cast<int64_t>(sizeof(Index));
-      if (!in_range_run<Index>(first, stride, count, rule)) {
+      if (!(stride == 1 ? in_range_packed<Index>(first, count, rule)
+                        : in_range_run<Index>(first, stride, count, rule))) {
         return false;
       }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Narrow rows that lie in cache, straight from index values: the next indices are resolved while
-// rows are still on their way to memory, which two steps, one after the other, cannot do.
+// Narrow rows straight from index values. No offset is stored, so the processor sees many rows at
+// once, and the next indices are resolved while rows are still on their way.
 #if defined(SHEAF_CPU_COPY_DIRECT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SHEAF_CPU_COPY_DIRECT_INL
 #undef SHEAF_CPU_COPY_DIRECT_INL
@@ -20,28 +20,81 @@
 HWY_BEFORE_NAMESPACE();
 namespace sheaf::cpu::HWY_NAMESPACE {
 
-// Rows of kPart bytes; if kTwice, of more than kPart and up to 2 * kPart bytes.
-template <class Index, int64_t kPart, bool kTwice, bool kCheck>
+// Indices that are looked at together: if all of them name entries as they are, which is one
+// comparison each and one branch, nothing else is to be done.
+inline constexpr int64_t kGroup = 8;
+inline constexpr int64_t kDirectAhead = 16;  // rows
+
+template <class Index>
+HWY_INLINE void load_entries(EntryRule rule, const std::byte* indices, int64_t i,
+                             int64_t (&entries)[kGroup], int64_t& bad) {
+  bool plain = true;
+  HWY_UNROLL(8)
+  for (int64_t k = 0; k < kGroup; ++k) {
+    entries[k] = widen(load_index<Index>(indices, i + k));
+    plain = plain && static_cast<uint64_t>(entries[k]) <= static_cast<uint64_t>(rule.last);
+  }
+  if (HWY_UNLIKELY(!plain)) {
+    for (int64_t& entry : entries) {
+      entry = clamped_entry<true>(rule, entry, bad);
+    }
+  }
+}
+
+// Where an index leads, and what is moved from there. Rows of kPart bytes; if kTwice, of more than
+// kPart and up to 2 * kPart bytes. kPacked: entries are kPart bytes apart, and nothing else moves
+// data.
+template <int64_t kPart, bool kTwice, bool kPacked>
+struct DirectRow {
+  const std::byte* HWY_RESTRICT data;
+  std::byte* HWY_RESTRICT output;
+  int64_t stride, data_step, row_bytes;
+
+  HWY_INLINE const std::byte* from(int64_t i, int64_t entry) const {
+    return kPacked ? data + entry * kPart : data + entry * stride + i * data_step;
+  }
+  HWY_INLINE void copy(int64_t i, int64_t entry) const {
+    const std::byte* row = from(i, entry);
+    std::byte* to = output + i * (kTwice ? row_bytes : kPart);
+    std::memcpy(to, row, kPart);
+    if constexpr (kTwice) {
+      std::memcpy(to + row_bytes - kPart, row + row_bytes - kPart, kPart);
+    }
+  }
+};
+
+// True if no index was clamped.
+template <class Index, int64_t kPart, bool kTwice, bool kPacked>
 bool copy_rows_of(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   const Coordinate& c = nest.coordinates[0];
   const EntryRule rule = entry_rule(nest, c);
-  const int64_t stride = c.stride;
-  const int64_t data_step = run.data_step;
-  const int64_t row_bytes = rows.row_bytes;
-  const std::byte* indices = run.indices + c.offset * static_cast<int64_t>(sizeof(Index));
-  const std::byte* HWY_RESTRICT data = rows.data;
-  std::byte* HWY_RESTRICT output = rows.output;
+  const DirectRow<kPart, kTwice, kPacked> row{rows.data, rows.output, c.stride, run.data_step,
+                                              rows.row_bytes};
+  const std::byte* HWY_RESTRICT indices =
+      run.indices + c.offset * static_cast<int64_t>(sizeof(Index));
+  const int64_t ahead = rows.prefetch_rows < kDirectAhead ? rows.prefetch_rows : kDirectAhead;
+  const int64_t last_prefetch = ahead > 0 ? rows.count - ahead - kGroup : -1;
   int64_t bad = 0;
   in_runs(rows, [=, &bad](int64_t i, int64_t end) HWY_ATTR {
     int64_t bad_here = 0;
-    for (; i < end; ++i) {
-      const int64_t entry = clamped_entry<kCheck>(rule, load_index<Index>(indices, i), bad_here);
-      const std::byte* from = data + entry * stride + i * data_step;
-      std::byte* to = output + i * (kTwice ? row_bytes : kPart);
-      std::memcpy(to, from, kPart);
-      if constexpr (kTwice) {
-        std::memcpy(to + row_bytes - kPart, from + row_bytes - kPart, kPart);
+    int64_t entries[kGroup];
+    for (; i + kGroup <= end; i += kGroup) {
+      load_entries<Index>(rule, indices, i, entries, bad_here);
+      if (i <= last_prefetch) {
+        HWY_UNROLL(8)
+        for (int64_t k = 0; k < kGroup; ++k) {
+          // As it stands: a prefetch may go anywhere, and few indices count from the end.
+          const auto entry = widen(load_index<Index>(indices, i + ahead + k));
+          prefetch_line(row.from(i + ahead + k, entry));
+        }
       }
+      HWY_UNROLL(8)
+      for (int64_t k = 0; k < kGroup; ++k) {
+        row.copy(i + k, entries[k]);
+      }
+    }
+    for (; i < end; ++i) {
+      row.copy(i, clamped_entry<true>(rule, load_index<Index>(indices, i), bad_here));
     }
     bad |= bad_here;
   });
@@ -49,36 +102,34 @@ bool copy_rows_of(const Nest& nest, const IndexRun& run, const RowMove& rows) {
 }
 
 // As move_by_size: row_bytes is kPart or more.
-template <class Index, bool kCheck, int64_t kPart>
+template <class Index, int64_t kPart>
 bool copy_by_size(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   if (rows.row_bytes == kPart) {
-    return copy_rows_of<Index, kPart, false, kCheck>(nest, run, rows);
+    return nest.coordinates[0].stride == kPart && run.data_step == 0
+               ? copy_rows_of<Index, kPart, false, true>(nest, run, rows)
+               : copy_rows_of<Index, kPart, false, false>(nest, run, rows);
   }
   if constexpr (2 * kPart <= kNarrowRow) {
-    return rows.row_bytes < 2 * kPart ? copy_rows_of<Index, kPart, true, kCheck>(nest, run, rows)
-                                      : copy_by_size<Index, kCheck, 2 * kPart>(nest, run, rows);
+    return rows.row_bytes < 2 * kPart ? copy_rows_of<Index, kPart, true, false>(nest, run, rows)
+                                      : copy_by_size<Index, 2 * kPart>(nest, run, rows);
   }
   return true;  // no such size
 }
 
-template <class Index, bool kCheck>
+template <class Index>
 bool move_indexed(const Nest& nest, const IndexRun& run, const RowMove& rows) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
   if (rows.hardware_gather) {
-    return gather_indices<Index, kCheck>(nest, run, rows);
+    return run.check ? gather_indices<Index, true>(nest, run, rows)
+                     : gather_indices<Index, false>(nest, run, rows);
   }
 #endif
-  return copy_by_size<Index, kCheck, 1>(nest, run, rows);
-}
-
-template <bool kCheck>
-bool move_any_index(const Nest& nest, const IndexRun& run, const RowMove& rows) {
-  return nest.index_type == i32 ? move_indexed<int32_t, kCheck>(nest, run, rows)
-                                : move_indexed<int64_t, kCheck>(nest, run, rows);
+  return copy_by_size<Index, 1>(nest, run, rows) || !run.check;
 }
 
 bool move_direct(const Nest& nest, const IndexRun& run, const RowMove& rows) {
-  return run.check ? move_any_index<true>(nest, run, rows) : move_any_index<false>(nest, run, rows);
+  return nest.index_type == i32 ? move_indexed<int32_t>(nest, run, rows)
+                                : move_indexed<int64_t>(nest, run, rows);
 }
 
 }  // namespace sheaf::cpu::HWY_NAMESPACE

@@ -57,9 +57,9 @@ HWY_INLINE void prefetch_row(const std::byte* row, int64_t bytes) {
   constexpr int64_t kMost = 512;  // the processor's own prefetcher takes over behind that
   const int64_t asked = bytes < kMost ? bytes : kMost;
   for (int64_t at = 0; at < asked; at += kLine) {
-    __builtin_prefetch(row + at);
+    prefetch_line(row + at);
   }
-  __builtin_prefetch(row + asked - 1);
+  prefetch_line(row + asked - 1);
 }
 
 // Calls reduce(data row, update row) for each update, in order.

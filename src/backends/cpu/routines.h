@@ -55,8 +55,8 @@ struct Routines {
   // flushes.
   void (*move)(const RowMove& rows);
   // resolve and move in one: for indices of type i32 or i64 side by side, one coordinate, rows of
-  // up to 64 bytes side by side, and a rule that clamping keeps. Ignores rows.offsets and
-  // rows.prefetch_rows. The result is that of resolve.
+  // up to 64 bytes side by side, and a rule that clamping keeps. Ignores rows.offsets. The result
+  // is that of resolve.
   bool (*move_direct)(const Nest& nest, const IndexRun& run, const RowMove& rows);
   // move by gather instructions, rows.offsets given in 32 bits instead: for rows of 4 or 8 bytes
   // side by side. Any count. Null without such instructions.

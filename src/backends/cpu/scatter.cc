@@ -28,6 +28,8 @@ int64_t part_count(const Nest& nest) {
   return parts;
 }
 
+}  // namespace
+
 const char* in_order_refusal(const KernelQuery& query) {
   const Nest& nest = query.nest;
   for (const Loop& loop : nest.loops) {
@@ -53,6 +55,8 @@ const char* parts_refusal(const KernelQuery& query) {
   }
   return part_count(nest) >= kManyParts ? nullptr : "no loop gives threads data of their own";
 }
+
+namespace {
 
 // Windows that are cut element by element are left to the plain loops.
 const char* accepts_every_scatter(const KernelQuery& /*query*/) { return nullptr; }
@@ -127,7 +131,7 @@ void RunReducer::ask_for(const Place& start, int64_t count) const {
   const Loop& inner = innermost(nest_);
   const auto ask = [](const std::byte* memory, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += kLine) {
-      __builtin_prefetch(memory + at);
+      prefetch_line(memory + at);
     }
   };
   const int64_t index_bytes = nest_.index_type.bytes();

@@ -29,9 +29,9 @@ void Strip::fill(const std::byte* first, int64_t bytes) {
     if (entry + kEntriesAhead < original_.extent) {
       const std::byte* ahead = from + kEntriesAhead * original_.stride;
       for (int64_t at = 0; at < bytes; at += kLine) {
-        __builtin_prefetch(ahead + at);
+        prefetch_line(ahead + at);
       }
-      __builtin_prefetch(ahead + bytes - 1);
+      prefetch_line(ahead + bytes - 1);
     }
     std::memcpy(to, from, static_cast<size_t>(bytes));
   }

@@ -24,6 +24,9 @@ constexpr int64_t kStreamedOutput = int64_t{32} << 20;
 constexpr int64_t kAheadBytes = int64_t{64} << 10;
 
 bool worth_streaming(const Nest& nest, const Tiling& tiling, int threads) {
+  if (!kStreamingStores) {
+    return false;
+  }
   const int64_t bytes = point_count(nest) * nest.row_bytes;
   if (bytes <= std::min(kStreamedOutput, caches().last / 4) ||
       tiling.inner.output != nest.row_bytes) {
@@ -50,15 +53,16 @@ bool fits_gather_instruction(const Nest& nest, const Tiling& tiling) {
          std::abs(tiling.inner.data) < (int64_t{1} << 30) / kBlock && gather_instruction_wins();
 }
 
-// Rows that are in cache want no offsets to be stored first; rows of whole lines may be streamed,
-// which move does.
+// Narrow rows want no offsets to be stored first. On x86, rows of whole lines may be streamed, and
+// rows that are not in cache are prefetched from stored offsets; move does both.
 bool fits_direct_move(const Nest& nest, const Tiling& tiling) {
   const bool clamps =
       nest.out_of_range != OutOfRange::kFill && nest.out_of_range != OutOfRange::kWrap;
-  const bool narrow = nest.row_bytes < kLine && tiling.inner.output == nest.row_bytes;
-  return narrow && tiling.prefetch_rows == 0 && !tiling.same_indices && clamps &&
-         tiling.inner.index == 1 && nest.coordinates.size() == 1 &&
-         (nest.index_type == i64 || nest.index_type == i32);
+  const bool narrow = nest.row_bytes <= kNarrowBytes && tiling.inner.output == nest.row_bytes;
+  const bool left_to_move =
+      kStreamingStores && (nest.row_bytes == kNarrowBytes || tiling.prefetch_rows > 0);
+  return narrow && !left_to_move && !tiling.same_indices && clamps && tiling.inner.index == 1 &&
+         nest.coordinates.size() == 1 && (nest.index_type == i64 || nest.index_type == i32);
 }
 
 // The rows that the indices jump about in follow each other along the middle loop: while one is in

@@ -22,9 +22,13 @@ constexpr GatherKernel kGather[] = {
 };
 
 constexpr ScatterKernel kScatter[] = {
+    {"cuda.shared", shared_refusal, run_shared},
     {"cuda.atomics", atomics_refusal, run_atomics},
+    {"cuda.last", last_refusal, run_last, Checks::kNever, last_bytes},
     {"cuda.sorted", sorted_refusal, run_sorted, Checks::kNever, sorted_bytes},
 };
+
+constexpr int kDlpackCuda = 2;  // kDLCUDA
 
 // The parts of a complex number are computed with one by one.
 int64_t alignment(DType type) {
@@ -42,7 +46,9 @@ constexpr DeviceSteps kSteps{.allocate = allocate,
                              .complete_verdict = complete_verdict,
                              .wait = wait,
                              .check_launches = check_launches,
-                             .alignment = alignment};
+                             .alignment = alignment,
+                             .dlpack_type = kDlpackCuda,
+                             .current = current_number};
 
 constexpr Backend kBackend{.name = "cuda",
                            .gather = kGather,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backends/cuda/early_launch.cuh"
 #include "backends/cuda/move_rows.cuh"
 
 namespace sheaf::cuda {
@@ -34,20 +35,6 @@ struct StripArgs {
   WideDivisor next_row_words;
   bool next_wide;  // by words of 16 bytes, else by elements
 };
-
-// From compute capability 9.0 on, a launch may begin while the one before it ends: before this call
-// it must not touch what that one reads or writes.
-__device__ void wait_for_launch_before() {
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
-}
-
-__device__ void let_next_launch_begin() {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
 
 template <int kBytes>
 __device__ void pack(const StripArgs& args, int64_t block) {
@@ -235,26 +222,6 @@ StripKernel kernel_for(const Nest& nest) {
   return kernel;
 }
 
-// Whether the code that runs here waits: code for older devices does not.
-bool waits_for_launch_before(StripKernel kernel) {
-  cudaFuncAttributes attributes{};
-  return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.ptxVersion >= 90;
-}
-
-// `early`: may begin while the launch before it ends.
-void launch(StripKernel kernel, const StripArgs& args, unsigned blocks, bool early, Stream stream) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = blocks;
-  config.blockDim = kBlockThreads;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = early ? 1 : 0;
-  cudaLaunchKernelEx(&config, kernel, args);
-}
-
 }  // namespace
 
 const char* columns_refusal(const KernelQuery& query) {
@@ -295,7 +262,8 @@ bool run_columns(const Nest& nest, const GatherBuffers& buffers, const Launch& h
   for (int64_t strip = -1; strip < strips.count; ++strip) {
     StripArgs args = strip_args(strips, strip);
     const unsigned packing = strip + 1 < strips.count ? add_packing(strips, strip + 1, args) : 0;
-    launch(kernel, args, packing + args.choosing_blocks, strip >= 0 && waits, call.stream);
+    launch_early(kernel, args, packing + args.choosing_blocks, kBlockThreads, strip >= 0 && waits,
+                 call.stream);
   }
   return true;
 }

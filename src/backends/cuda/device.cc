@@ -147,6 +147,12 @@ void zero(void* memory, size_t bytes, void* stream) {
 
 void prepare() { current_device(); }
 
+int current_number() {
+  int number = 0;
+  check_result(cudaGetDevice(&number), "asking for the current device");
+  return number;
+}
+
 void check_launches(const char* what) { check_result(cudaPeekAtLastError(), what); }
 
 bool available() {

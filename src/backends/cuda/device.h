@@ -43,6 +43,7 @@ void fill_bytes(void* memory, std::byte value, size_t bytes);
 size_t free_bytes();
 void zero(void* memory, size_t bytes, void* stream);
 void prepare();
+int current_number();  // of the current device, as CUDA counts them
 
 // Blocks needed to cover `items`, and whether one launch can have as many: tensors that repeat
 // their elements (strides of 0) can ask for any number. A kernel refuses what does not fit, so that

@@ -10,6 +10,11 @@
 
 namespace sheaf::cuda {
 
+// Memory that may be read although no index leads there: the bytes of a tensor.
+struct ReadableBytes {
+  const std::byte *begin = nullptr, *end = nullptr;
+};
+
 // A gather on device pointers.
 struct GatherCall {
   const Nest& nest;
@@ -21,6 +26,7 @@ struct GatherCall {
   Verdict* report;  // where bad indices that are met are reported; null: none can be bad
   Stream stream;
   std::byte* workspace = nullptr;
+  ReadableBytes readable = {};  // of data; empty: not known
 };
 
 inline GatherCall gather_call(const Nest& nest, const GatherBuffers& buffers,
@@ -42,6 +48,10 @@ const char* strided_refusal(const KernelQuery& query);
 bool run_small(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
 bool run_rows(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
 void launch_rows(const GatherCall& call);
+
+// rows_odd.cu: rows at odd addresses by wide words, where launch_rows() would take narrow ones.
+bool pays_odd_rows(const GatherCall& call);
+void launch_odd_rows(const GatherCall& call);
 
 // lookup.cu: the entries that an innermost loop of indices chooses from are brought to shared
 // memory first. `lookup`: every row is chosen from by the same indices; `elements`: each has its

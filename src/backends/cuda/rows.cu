@@ -8,7 +8,7 @@ namespace sheaf::cuda {
 namespace {
 
 // Up to here, checking all indices in every block takes less time than another launch.
-constexpr int64_t kSmallIndices = 4096;
+constexpr int64_t kSmallIndices = 16384;
 constexpr int64_t kSmallBlocks = 128;
 
 // Indices that follow one another; the components of a tuple are `inner` apart. A count of 0: they
@@ -27,12 +27,24 @@ __device__ bool check_all(const DeviceNest& nest, const std::byte* indices,
   __shared__ int first;
   int bad = 0;
   int my_first = INT_MAX;
-  for (int i = static_cast<int>(threadIdx.x); i < check.count; i += kBlockThreads) {
-    const int component = check.components == 1 ? 0 : i / check.inner % check.components;
-    const int64_t raw = load_raw<kIndices>(nest.index_kind, indices, i);
-    if (entry_of(nest, raw, nest.coordinates[component].extent) == kOutside) {
-      ++bad;
-      my_first = min(my_first, i);
+  constexpr int kInFlight = 8;
+  for (int begin = static_cast<int>(threadIdx.x); begin < check.count;
+       begin += kInFlight * kBlockThreads) {
+    int64_t raw[kInFlight];
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      const int at = begin + i * kBlockThreads;
+      raw[i] = at < check.count ? load_raw<kIndices>(nest.index_kind, indices, at) : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      const int at = begin + i * kBlockThreads;
+      const int component = check.components == 1 ? 0 : at / check.inner % check.components;
+      if (at < check.count &&
+          entry_of(nest, raw[i], nest.coordinates[component].extent) == kOutside) {
+        ++bad;
+        my_first = min(my_first, at);
+      }
     }
   }
   const bool any_bad = __syncthreads_or(bad) != 0;
@@ -178,7 +190,7 @@ const char* small_refusal(const KernelQuery& query) {
   }
   const CheckArgs check = check_args(*query.plan, nullptr, nullptr);
   if (check.count == 0 || check.count > kSmallIndices || !check.in_line()) {
-    return "no, more than 4096, or strided indices";
+    return "no, more than 16384, or strided indices";
   }
   const int64_t words = query.nest.row_bytes / word_bytes(query.nest, query.addresses);
   return point_count(query.nest) * words <= kSmallBlocks * kTileWords<16>
@@ -199,7 +211,16 @@ const char* strided_refusal(const KernelQuery& query) { return launch_refusal(qu
 void launch_rows(const GatherCall& call) { launch(call, {}); }
 
 bool run_rows(const Nest& nest, const GatherBuffers& buffers, const Launch& launch) {
-  launch_rows(gather_call(nest, buffers, launch));
+  GatherCall call = gather_call(nest, buffers, launch);
+  if (launch.plan != nullptr) {
+    const ByteRange& range = launch.plan->ranges().data;
+    call.readable = {buffers.data + range.lo, buffers.data + range.hi};
+  }
+  if (pays_odd_rows(call)) {
+    launch_odd_rows(call);
+  } else {
+    launch_rows(call);
+  }
   return true;
 }
 

@@ -28,38 +28,55 @@ inline ScatterCall scatter_call(const ScatterBuffers& buffers, const Launch& lau
 const char* atomics_refusal(const KernelQuery& query);
 bool run_atomics(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
 
+// scatter_last.cu: without reduction, where the last update of a cell counts.
+const char* last_refusal(const KernelQuery& query);
+bool run_last(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+size_t last_bytes(const Nest& nest, int threads);
+
+// scatter_shared.cu: the cells of a few columns in shared memory.
+const char* shared_refusal(const KernelQuery& query);
+bool run_shared(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+
 // scatter_sorted.cu: tuples sorted by cell, then the updates of every cell in their order.
 const char* sorted_refusal(const KernelQuery& query);
 bool run_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
 size_t sorted_bytes(const Nest& nest, int threads);
 
 // scatter_steps.cu: Backend::fill, Backend::count and Backend::divide
-void fill(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
-          const Launch& launch);
-void count(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+void fill(const Backend& self, const Nest& nest, const std::byte* element,
+          const ScatterBuffers& buffers, const Launch& launch);
+void count(const Backend& self, const Nest& nest, const ScatterBuffers& buffers,
+           const Launch& launch);
 void divide(const Nest& nest, DType type, const std::byte* counts, std::byte* sums, int64_t self,
             const Launch& launch);
 
-// Tuples by cell, in device memory: words of 4 bytes, or 8 if the scatter is wide().
+// Lists of more than kLongList tuples, found after the sort. Those of more than kHugeList come
+// first, so that none of them is begun late.
+inline constexpr int64_t kLongList = 128;
+inline constexpr int64_t kHugeList = 4096;
+struct LongLists {
+  unsigned long long huge, others;
+  unsigned long long taken;  // pieces of work that blocks have taken
+};
+
+// Tuples by cell, in device memory: numbers of 4 bytes, or 8 if the scatter is wide().
 struct SortedTuples {
   const void* keys;
   const void* tuples;
-  const void* heads;       // where in the two each cell's list begins
-  const void* head_count;  // how many lists there are; one may be of skipped tuples
-  // Numbers of long lists, appended by the first kernel for the second.
-  unsigned long long* long_lists;
-  unsigned long long* long_count;
+  const void* heads;                     // where in the two each cell's list begins
+  const unsigned long long* head_count;  // how many lists there are; one may be of skipped tuples
+  const unsigned long long*
+      long_lists;  // numbers of huge lists from the front, others from the back
+  int64_t long_capacity;
+  LongLists* long_state;
   bool wide;
 };
-
-// A list of more tuples is a long one.
-inline constexpr int64_t kLongList = 512;
 
 // What a sorted scatter keeps in its workspace: byte offsets.
 struct SortLayout {
   size_t keys[2], tuples[2];
   size_t heads, head_count;
-  size_t long_lists, long_count;
+  size_t long_lists, long_state;
   size_t sorting, sorting_bytes;
   size_t bytes;  // in all
 };
@@ -69,14 +86,13 @@ SortLayout sort_layout(const ScatterNest& scatter);
 SortedTuples launch_sort(const ScatterNest& scatter, const ScatterCall& call, std::byte* workspace,
                          const SortLayout& layout);
 
-// reduce_*.cu: the updates of every cell, reduced in their order. `together`: rows may be moved 16
-// bytes at a time.
-void reduce_floats(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted,
-                   bool together);
-void reduce_small_floats(const ScatterNest& scatter, const ScatterCall& call,
-                         const SortedTuples& sorted, bool together);
-void reduce_integers(const ScatterNest& scatter, const ScatterCall& call,
-                     const SortedTuples& sorted, bool together);
+// reduce_*.cu: the updates of every cell, reduced in their order. One file per reduction: they take
+// long to compile.
+void reduce_add(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
+void reduce_sub(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
+void reduce_mul(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
+void reduce_min(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
+void reduce_max(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
 
 // The widest word by which the rows of a call can be moved.
 int scatter_word_bytes(const ScatterNest& scatter, const ScatterCall& call);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// cuda.atomics: updates in any order, each reduced into memory by an atomic. For relaxed scatters.
+// cuda.atomics: updates in any order, each reduced into memory by an atomic. For relaxed scatters,
+// and for integers, whose bits do not depend on the order.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -103,8 +104,8 @@ const char* atomics_refusal(const KernelQuery& query) {
   // One atomic covers only a few elements; for wide rows, sorting is faster and keeps the order.
   constexpr int64_t kMostRequests = 8;
   const Nest& nest = query.nest;
-  if (!query.relaxed) {
-    return "the order of the updates is fixed";
+  if (!query.relaxed && !nest.element_type.is_integer()) {
+    return "the order of the updates shows in the bits";
   }
   if (!has_atomics(nest.element_type, nest.reduction)) {
     return "there are no atomics for this type and reduction";

@@ -18,8 +18,8 @@ struct KeyArgs {
   const std::byte* indices;
   int64_t lowest;
   WideDivisor unit;
-  uint64_t skipped;                // the key of skipped tuples
-  unsigned long long* long_count;  // set to 0
+  uint64_t skipped;  // the key of skipped tuples
+  LongLists* long_state;
 };
 
 template <class Number>
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreads)
     key_kernel(const __grid_constant__ KeyArgs args, Number* keys, Number* numbers) {
   const int64_t tuple = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (tuple == 0) {
-    *args.long_count = 0;
+    *args.long_state = {};
   }
   if (tuple >= args.tuples.points) {
     return;
@@ -44,6 +44,32 @@ struct IsHead {
   const Number* keys;
   __device__ bool operator()(Number at) const { return at == 0 || keys[at] != keys[at - 1]; }
 };
+
+int64_t long_capacity(const ScatterNest& scatter) { return scatter.tuple_count / kLongList + 1; }
+
+template <class Number>
+__global__ void __launch_bounds__(kThreads)
+    find_long_kernel(const SortedTuples sorted, int64_t tuples, uint64_t skipped,
+                     unsigned long long* long_lists) {
+  const auto lists = static_cast<int64_t>(*sorted.head_count);
+  const int64_t list = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (list >= lists) {
+    return;
+  }
+  const auto* const heads = static_cast<const Number*>(sorted.heads);
+  const auto begin = static_cast<int64_t>(heads[list]);
+  const int64_t length =
+      (list + 1 < lists ? static_cast<int64_t>(heads[list + 1]) : tuples) - begin;
+  if (length <= kLongList || static_cast<const Number*>(sorted.keys)[begin] == skipped) {
+    return;
+  }
+  if (length > kHugeList) {
+    long_lists[atomicAdd(&sorted.long_state->huge, 1ULL)] = static_cast<unsigned long long>(list);
+  } else {
+    const auto slot = static_cast<int64_t>(atomicAdd(&sorted.long_state->others, 1ULL));
+    long_lists[sorted.long_capacity - 1 - slot] = static_cast<unsigned long long>(list);
+  }
+}
 
 template <class Number>
 struct Sorting {
@@ -87,7 +113,7 @@ SortedTuples sorted(const ScatterNest& scatter, const ScatterCall& call, std::by
                      scatter.lowest,
                      WideDivisor(static_cast<uint64_t>(scatter.unit)),
                      static_cast<uint64_t>(scatter.key_count),
-                     reinterpret_cast<unsigned long long*>(workspace + layout.long_count)};
+                     reinterpret_cast<LongLists*>(workspace + layout.long_state)};
   const unsigned blocks = blocks_of(scatter.tuple_count, kThreads);
   key_kernel<Number><<<blocks, kThreads, 0, call.stream>>>(args, sorting.keys.Current(),
                                                            sorting.tuples.Current());
@@ -96,13 +122,21 @@ SortedTuples sorted(const ScatterNest& scatter, const ScatterCall& call, std::by
   bytes = layout.sorting_bytes;
   check_result(sorting.find_heads(workspace + layout.sorting, bytes, call.stream),
                "starting a sort");
-  return {sorting.keys.Current(),
-          sorting.tuples.Current(),
-          sorting.heads,
-          sorting.head_count,
-          reinterpret_cast<unsigned long long*>(workspace + layout.long_lists),
-          args.long_count,
-          scatter.wide()};
+  auto* const long_lists = reinterpret_cast<unsigned long long*>(workspace + layout.long_lists);
+  const SortedTuples lists{sorting.keys.Current(),
+                           sorting.tuples.Current(),
+                           sorting.heads,
+                           sorting.head_count,
+                           long_lists,
+                           long_capacity(scatter),
+                           args.long_state,
+                           scatter.wide()};
+  if (scatter.tuple_count > kLongList && scatter.tuples.reduction != Reduction::kNone) {
+    const int64_t most = std::min(scatter.tuple_count, scatter.key_count + 1);
+    find_long_kernel<Number><<<blocks_of(most, kThreads), kThreads, 0, call.stream>>>(
+        lists, scatter.tuple_count, args.skipped, long_lists);
+  }
+  return lists;
 }
 
 size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -123,8 +157,8 @@ SortLayout sort_layout(const ScatterNest& scatter) {
   }
   layout.heads = take(list);
   layout.head_count = take(8);
-  layout.long_lists = take(8 * static_cast<size_t>(scatter.tuple_count / kLongList + 1));
-  layout.long_count = take(8);
+  layout.long_lists = take(8 * static_cast<size_t>(long_capacity(scatter)));
+  layout.long_state = take(sizeof(LongLists));
   layout.sorting_bytes = scatter.wide() ? bytes_of<uint64_t>(scatter) : bytes_of<uint32_t>(scatter);
   layout.sorting = take(layout.sorting_bytes);
   return layout;

@@ -41,29 +41,17 @@ void launch_assign(const ScatterNest& scatter, const ScatterCall& call, const So
 // No memory has room for lists of more.
 constexpr int64_t kMostTuples = int64_t{1} << 48;
 
-void launch_reduce(const ScatterNest& scatter, const ScatterCall& call,
-                   const SortedTuples& sorted) {
-  const int word = scatter_word_bytes(scatter, call);
-  const bool together = word == 16;
-  switch (scatter.tuples.element_type.kind()) {
-    case Kind::kBool:
-    case Kind::kInt8:
-    case Kind::kInt16:
-    case Kind::kInt32:
-    case Kind::kInt64:
-    case Kind::kUInt8:
-    case Kind::kUInt16:
-    case Kind::kUInt32:
-    case Kind::kUInt64: return reduce_integers(scatter, call, sorted, together);
-    case Kind::kFloat8E4M3:
-    case Kind::kFloat8E5M2:
-    case Kind::kFloat16:
-    case Kind::kBFloat16: return reduce_small_floats(scatter, call, sorted, together);
-    case Kind::kFloat32:
-    case Kind::kFloat64:
-    case Kind::kComplex64:
-    case Kind::kComplex128: return reduce_floats(scatter, call, sorted, together);
-    case Kind::kOpaque: return launch_assign(scatter, call, sorted, word);
+void launch_reduction(const ScatterNest& scatter, const ScatterCall& call,
+                      const SortedTuples& sorted) {
+  switch (scatter.tuples.reduction) {
+    case Reduction::kAdd:
+    case Reduction::kMean: return reduce_add(scatter, call, sorted);
+    case Reduction::kSub: return reduce_sub(scatter, call, sorted);
+    case Reduction::kMul: return reduce_mul(scatter, call, sorted);
+    case Reduction::kMin: return reduce_min(scatter, call, sorted);
+    case Reduction::kMax: return reduce_max(scatter, call, sorted);
+    case Reduction::kNone:
+      return launch_assign(scatter, call, sorted, scatter_word_bytes(scatter, call));
   }
 }
 
@@ -97,12 +85,8 @@ size_t sorted_bytes(const Nest& nest, int /*threads*/) {
 bool run_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
   const ScatterNest scatter = scatter_nest(nest);
   const ScatterCall call = scatter_call(buffers, launch);
-  const SortedTuples sorted = launch_sort(scatter, call, launch.workspace, sort_layout(scatter));
-  if (nest.reduction == Reduction::kNone) {
-    launch_assign(scatter, call, sorted, scatter_word_bytes(scatter, call));
-  } else {
-    launch_reduce(scatter, call, sorted);
-  }
+  launch_reduction(scatter, call,
+                   launch_sort(scatter, call, launch.workspace, sort_layout(scatter)));
   return true;
 }
 

@@ -86,14 +86,15 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 }  // namespace
 
-void fill(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
-          const Launch& launch) {
+void fill(const Backend& /*self*/, const Nest& nest, const std::byte* element,
+          const ScatterBuffers& buffers, const Launch& launch) {
   StepArgs args = step_args(nest, scatter_call(buffers, launch), nest.element_bytes);
   std::memcpy(args.nest.fill_value, element, static_cast<size_t>(nest.element_bytes));
   fill_kernel<<<step_blocks(args), kBlockThreads, 0, args.call.stream>>>(args);
 }
 
-void count(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
+void count(const Backend& /*self*/, const Nest& nest, const ScatterBuffers& buffers,
+           const Launch& launch) {
   const StepArgs args = step_args(nest, scatter_call(buffers, launch), sizeof(int64_t));
   count_kernel<<<step_blocks(args), kBlockThreads, 0, args.call.stream>>>(args);
 }

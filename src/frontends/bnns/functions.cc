@@ -3,7 +3,6 @@
 // The four functions: descriptors into a Request. A scatter of BNNS has no separate base: `output`
 // is read and written, so it is data and output at once, and `input` holds the updates.
 #include "frontends/bnns/call.h"
-#include "plan/infer.h"
 #include "support/text.h"
 
 namespace sheaf::bnns {
@@ -67,21 +66,6 @@ Request scatter_request(Op op, const Call& call, const Tensors& t, BNNSReduceFun
   return r;
 }
 
-// The plan would refuse these too, but its words for input and output are updates and data.
-void check_input(const Call& call, Request& r) {
-  if (r.updates.dtype != r.data.dtype) {
-    refuse(call, "types differ",
-           cat("input is ", r.updates.dtype.name(), ", but output is ", r.data.dtype.name()),
-           "the same type; nothing is converted");
-  }
-  const Dims sizes = infer_sizes(r);
-  if (r.updates.sizes != sizes) {
-    refuse(call, "input has the wrong shape",
-           cat("input is ", bracketed(r.updates.sizes), ", but this call takes ", bracketed(sizes)),
-           cat("an input of shape ", bracketed(sizes)));
-  }
-}
-
 Request slices_request(const Call& call, const Tensors& t, size_t axis, BNNSReduceFunction op) {
   const Dims& sizes = t.output.spec.sizes;
   check_axis(call, "output", sizes, axis);
@@ -103,8 +87,7 @@ Request nd_request(const Call& call, const Tensors& t, BNNSReduceFunction op) {
   return r;
 }
 
-void scatter(const Call& call, Request request, const Tensors& t, const RunOptions& options) {
-  check_input(call, request);
+void scatter(const Request& request, const Tensors& t, const RunOptions& options) {
   make_plan(request).run(t.output.data, t.indices.data, t.input.data, t.output.data, options);
 }
 
@@ -136,7 +119,7 @@ int BNNSScatter(size_t axis, BNNSReduceFunction op, const BNNSNDArrayDescriptor*
   using namespace sheaf::bnns;
   const Call call{"BNNSScatter", input, indices, output};
   return run(call, filter_params, [&](const Tensors& t, const sheaf::RunOptions& options) {
-    scatter(call, slices_request(call, t, axis, op), t, options);
+    scatter(slices_request(call, t, axis, op), t, options);
   });
 }
 
@@ -146,6 +129,6 @@ int BNNSScatterND(BNNSReduceFunction op, const BNNSNDArrayDescriptor* input,
   using namespace sheaf::bnns;
   const Call call{"BNNSScatterND", input, indices, output};
   return run(call, filter_params, [&](const Tensors& t, const sheaf::RunOptions& options) {
-    scatter(call, nd_request(call, t, op), t, options);
+    scatter(nd_request(call, t, op), t, options);
   });
 }

@@ -23,7 +23,7 @@ struct DlpackArgument {
 // ones: those that producers write there differ, and mean nothing.
 TensorSpec spec_from_dlpack(const DLTensor& tensor, const DlpackArgument& argument);
 
-// The same with the memory, which must be the host's (kDLCPU or kDLCUDAHost).
+// The same with the memory, which must be the host's, pinned or not.
 Tensor tensor_from_dlpack(const DLTensor& tensor, const DlpackArgument& argument);
 
 // Where all tensors of a call are: the host, or one device of this build.

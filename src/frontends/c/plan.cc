@@ -16,8 +16,12 @@
 namespace sheaf {
 
 void refuse_null(std::string_view call, const char* argument, const char* next) {
-  throw Error(ErrorCode::kInvalidArgument, cat(call, ": null pointer\n  ", argument,
-                                               " is null\n  no tensors were read\n  try: ", next));
+  throw Error(Refusal{.cause = {Reason::kNull},
+                      .who = std::string(call),
+                      .what = "null pointer",
+                      .detail = cat(argument, " is null"),
+                      .given = "no tensors were read",
+                      .next = next});
 }
 
 void copy_options(void* to, const void* options, size_t known) {
@@ -83,7 +87,7 @@ const sheaf_plan& required_plan(const sheaf_plan* plan, const char* call) {
 
 void check_kind(const Plan& plan, bool scatter) {
   if (plan.is_scatter() != scatter) {
-    refuse(plan.request(), "plan of another operator",
+    refuse(plan.request(), {Reason::kPlan}, "plan of another operator",
            cat("this is a ", plan.is_scatter() ? "scatter" : "gather", ", but it was run as a ",
                scatter ? "scatter" : "gather"),
            plan.is_scatter() ? "sheaf_plan_run_scatter" : "sheaf_plan_run");
@@ -92,7 +96,7 @@ void check_kind(const Plan& plan, bool scatter) {
 
 RunOptions run_options(const Plan& plan, const sheaf_run_options& options) {
   if (options.threads < 0) {
-    refuse(plan.request(), "threads out of range",
+    refuse(plan.request(), {Reason::kOption}, "threads out of range",
            cat("threads = ", options.threads, ", but it is a number of threads"),
            "0 for as many as pay");
   }
@@ -108,7 +112,7 @@ void* read(const sheaf_plan& plan, const DLTensor* tensor, const char* name,
   const DlpackArgument argument{plan.plan.request().name, name};
   const Tensor read = placement.place(required_tensor(tensor, argument), argument);
   if (dtype != nullptr && !same_type(tensor->dtype, *dtype)) {
-    refuse(plan.plan.request(), cat(name, " differs from the plan's"),
+    refuse(plan.plan.request(), {Reason::kPlan, name}, cat(name, " differs from the plan's"),
            cat("got ", to_string(tensor->dtype), ", planned for ", to_string(*dtype)),
            "a plan for these tensors");
   }

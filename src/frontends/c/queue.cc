@@ -87,7 +87,7 @@ void run_in_place(const Plan& plan, const TensorMemory& memory, std::string_view
                   sheaf_queue* queue, const RunOptions& options) {
   if (queue != nullptr && queue->device != device) {
     const auto name = [](std::string_view place) { return place.empty() ? "the host" : place; };
-    refuse(plan.request(), "queue of another device",
+    refuse(plan.request(), {Reason::kMemory}, "queue of another device",
            cat("the tensors are in memory of ", name(device), ", but the queue is of ",
                name(queue->device)),
            "a queue of the tensors' device, or none");

@@ -12,7 +12,7 @@ namespace {
 // Types that are all bytes to us are told apart here: the plan cannot.
 void check_type(const CCall& call, const char* name, DLDataType type) {
   if (!same_type(call.dtype, type)) {
-    refuse(call.request, "types differ",
+    refuse(call.request, {Reason::kType, name}, "types differ",
            cat(name, " is ", to_string(type), ", but data is ", to_string(call.dtype)),
            cat(name, " of type ", to_string(call.dtype), "; nothing is converted"));
   }

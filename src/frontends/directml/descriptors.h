@@ -8,6 +8,8 @@
 #include "sheaf/directml.h"
 #include "sheaf/tensor.h"
 
+#include <string>
+
 namespace sheaf::dml::detail {
 
 struct OperatorDesc {
@@ -15,6 +17,7 @@ struct OperatorDesc {
   const TensorSupport* support = nullptr;
   DML_FEATURE_LEVEL level = kHighestLevel;
   bool smaller_indices = false;  // DeviceOptions
+  std::string given;             // the third line of a refusal; empty: the tensors below
   const DML_TENSOR_DESC* input = nullptr;
   const DML_TENSOR_DESC* indices = nullptr;
   const DML_TENSOR_DESC* updates = nullptr;  // of a scatter
@@ -42,6 +45,10 @@ struct Tensors {
   TensorDesc input, indices, output;
   TensorDesc updates;  // of a scatter
 };
+
+// One tensor by itself. Refuses one that is not sound or not of `types`.
+TensorDesc read_tensor(const OperatorDesc& op, const char* name, const DML_TENSOR_DESC* desc,
+                       const TypeSet& types, bool is_output);
 
 // Refuses a tensor that is not sound or that the operator does not take at its level, and tensors
 // that differ in dimension count, or from the input in type.

@@ -2,10 +2,7 @@
 //
 // The objects behind IDMLDevice, IDMLOperator and IDMLCompiledOperator.
 #include <atomic>
-#include <charconv>
-#include <iterator>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include "frontends/directml/executable.h"
@@ -76,18 +73,18 @@ template <class Object, class Interface>
 const Object& checked_cast(const IDMLDevice* device, const char* call, const Interface* op) {
   const auto* object = static_cast<const Object*>(op);
   if (object == nullptr) {
-    refuse({.who = call,
-            .what = "null pointer",
-            .detail = "the operator is null",
-            .given = "no operator",
-            .next = "an operator of this device"});
+    throw Error(Refusal{.who = call,
+                        .what = "null pointer",
+                        .detail = "the operator is null",
+                        .given = "no operator",
+                        .next = "an operator of this device"});
   }
   if (object->device().Get() != device) {
-    refuse({.who = call,
-            .what = "operator of another device",
-            .detail = "the operator was created by another device",
-            .given = describe(object->executable()->plan().request()),
-            .next = "an operator of this device"});
+    throw Error(Refusal{.who = call,
+                        .what = "operator of another device",
+                        .detail = "the operator was created by another device",
+                        .given = describe(object->executable()->plan().request()),
+                        .next = "an operator of this device"});
   }
   return *object;
 }
@@ -130,9 +127,7 @@ class Device final : public Counted<IDMLDevice, Device> {
     return guarded([&] {
       const OperatorDesc read = read_operator(desc, options_);
       const Tensors tensors = read_tensors(read);
-      const Request request = is_scatter(read.info->op) ? scatter_request(read, tensors)
-                                                        : gather_request(read, tensors);
-      auto executable = std::make_shared<const Executable>(make_plan(request), tensors);
+      auto executable = std::make_shared<const Executable>(operator_plan(read, tensors), tensors);
       return create_into<Operator>(op, this, std::move(executable));
     });
   }
@@ -169,32 +164,6 @@ class Device final : public Counted<IDMLDevice, Device> {
  private:
   DeviceOptions options_;
 };
-
-std::string hex(int32_t value) {
-  char digits[8];
-  const auto written = std::to_chars(digits, std::end(digits), static_cast<uint32_t>(value), 16);
-  return cat("0x", std::string_view(digits, written.ptr));
-}
-
-void check_device_arguments(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL level) {
-  const std::string given = cat("flags ", int32_t{flags}, "   feature level ", hex(level));
-  if ((flags & ~DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
-    refuse({.who = "DMLCreateDevice",
-            .what = "unknown flags",
-            .detail = cat("flags = ", int32_t{flags}),
-            .given = given,
-            .next = "DML_CREATE_DEVICE_FLAG_NONE (0) or DML_CREATE_DEVICE_FLAG_DEBUG (1)"});
-  }
-  if (!is_feature_level(level)) {
-    refuse({.who = "DMLCreateDevice",
-            .what = "feature level not supported",
-            .detail =
-                cat(hex(level), " is not the value of a level up to ", level_name(kHighestLevel)),
-            .given = given,
-            .next = level_name(kHighestLevel),
-            .code = ErrorCode::kUnsupported});
-  }
-}
 
 }  // namespace
 }  // namespace detail

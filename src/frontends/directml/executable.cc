@@ -5,7 +5,7 @@
 #include <cstring>
 #include <span>
 
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "plan/refuse.h"
 #include "support/text.h"
 

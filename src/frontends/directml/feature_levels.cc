@@ -2,6 +2,9 @@
 #include "frontends/directml/feature_levels.h"
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <string_view>
 
 #include "frontends/directml/refusal.h"
 #include "support/text.h"
@@ -140,13 +143,13 @@ void check_structs(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
                      : q.support == nullptr ? ", but the support data is null"
                                             : "";
   if (*null != 0 || q.query_size != sizeof(Query) || q.support_size != sizeof(Support)) {
-    refuse({.who = "CheckFeatureSupport",
-            .what = "structs do not fit",
-            .detail = cat("feature ", int32_t{q.feature}, " has a query of ", sizeof(Query),
-                          " bytes and support data of ", sizeof(Support), "; given were ",
-                          q.query_size, " and ", q.support_size, null),
-            .given = cat("device of ", level_name(level)),
-            .next = "the two structs of the feature, and their sizeof"});
+    throw Error(Refusal{.who = "CheckFeatureSupport",
+                        .what = "structs do not fit",
+                        .detail = cat("feature ", int32_t{q.feature}, " has a query of ",
+                                      sizeof(Query), " bytes and support data of ", sizeof(Support),
+                                      "; given were ", q.query_size, " and ", q.support_size, null),
+                        .given = cat("device of ", level_name(level)),
+                        .next = "the two structs of the feature, and their sizeof"});
   }
 }
 
@@ -164,12 +167,13 @@ void answer_feature_levels(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
   check_structs<Query, Support>(level, q);
   const auto& query = *static_cast<const Query*>(q.query);
   if (query.RequestedFeatureLevelCount == 0 || query.RequestedFeatureLevels == nullptr) {
-    refuse({.who = "CheckFeatureSupport",
-            .what = "no feature levels",
-            .detail = cat("RequestedFeatureLevelCount = ", query.RequestedFeatureLevelCount,
-                          query.RequestedFeatureLevels == nullptr ? ", and the list is null" : ""),
-            .given = cat("device of ", level_name(level)),
-            .next = "a list of at least one level"});
+    throw Error(Refusal{
+        .who = "CheckFeatureSupport",
+        .what = "no feature levels",
+        .detail = cat("RequestedFeatureLevelCount = ", query.RequestedFeatureLevelCount,
+                      query.RequestedFeatureLevels == nullptr ? ", and the list is null" : ""),
+        .given = cat("device of ", level_name(level)),
+        .next = "a list of at least one level"});
   }
   DML_FEATURE_LEVEL best{};
   for (UINT i = 0; i < query.RequestedFeatureLevelCount; ++i) {
@@ -179,29 +183,57 @@ void answer_feature_levels(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
     }
   }
   if (!is_feature_level(best)) {
-    refuse({.who = "CheckFeatureSupport",
-            .what = "no feature level supported",
-            .detail = "this device has none of the requested levels",
-            .given = cat("device of ", level_name(level)),
-            .next = cat("add ", level_name(level), " to the list"),
-            .code = ErrorCode::kUnsupported});
+    throw Error(Refusal{.code = ErrorCode::kUnsupported,
+                        .who = "CheckFeatureSupport",
+                        .what = "no feature level supported",
+                        .detail = "this device has none of the requested levels",
+                        .given = cat("device of ", level_name(level)),
+                        .next = cat("add ", level_name(level), " to the list")});
   }
   static_cast<Support*>(q.support)->MaxSupportedFeatureLevel = best;
 }
 
+std::string hex(int32_t value) {
+  char digits[8];
+  const auto written = std::to_chars(digits, std::end(digits), static_cast<uint32_t>(value), 16);
+  return cat("0x", std::string_view(digits, written.ptr));
+}
+
 }  // namespace
+
+void check_device_arguments(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL level) {
+  const std::string given = cat("flags ", int32_t{flags}, "   feature level ", hex(level));
+  if ((flags & ~DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
+    throw Error(
+        Refusal{.who = "DMLCreateDevice",
+                .what = "unknown flags",
+                .detail = cat("flags = ", int32_t{flags}),
+                .given = given,
+                .next = "DML_CREATE_DEVICE_FLAG_NONE (0) or DML_CREATE_DEVICE_FLAG_DEBUG (1)"});
+  }
+  if (!is_feature_level(level)) {
+    throw Error(Refusal{
+        .code = ErrorCode::kUnsupported,
+        .who = "DMLCreateDevice",
+        .what = "feature level not supported",
+        .detail = cat(hex(level), " is not the value of a level up to ", level_name(kHighestLevel)),
+        .given = given,
+        .next = level_name(kHighestLevel)});
+  }
+}
 
 void answer(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
   switch (q.feature) {
     case DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT: return answer_type_support(level, q);
     case DML_FEATURE_FEATURE_LEVELS: return answer_feature_levels(level, q);
   }
-  refuse({.who = "CheckFeatureSupport",
-          .what = "unknown feature",
-          .detail = cat("feature = ", int32_t{q.feature}),
-          .given = cat("device of ", level_name(level)),
-          .next = "DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT (0) or DML_FEATURE_FEATURE_LEVELS (1)",
-          .code = ErrorCode::kUnsupported});
+  throw Error(Refusal{
+      .code = ErrorCode::kUnsupported,
+      .who = "CheckFeatureSupport",
+      .what = "unknown feature",
+      .detail = cat("feature = ", int32_t{q.feature}),
+      .given = cat("device of ", level_name(level)),
+      .next = "DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT (0) or DML_FEATURE_FEATURE_LEVELS (1)"});
 }
 
 }  // namespace sheaf::dml::detail

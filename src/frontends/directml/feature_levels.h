@@ -70,6 +70,9 @@ int bits_of(DML_TENSOR_DATA_TYPE type);
 // The element type of a type that an operator takes.
 DType element_type(DML_TENSOR_DATA_TYPE type);
 
+// Refuses unknown flags, and levels that do not exist.
+void check_device_arguments(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL level);
+
 // What CheckFeatureSupport was given.
 struct FeatureQuery {
   DML_FEATURE feature;

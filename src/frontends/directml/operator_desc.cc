@@ -75,11 +75,11 @@ OperatorDesc read_desc(DML_OPERATOR_TYPE type, const void* desc) {
 
 [[noreturn]] void refuse_creation(const std::string& what, const std::string& detail,
                                   DML_FEATURE_LEVEL level, const std::string& next) {
-  refuse({.who = "CreateOperator",
-          .what = what,
-          .detail = detail,
-          .given = cat("device of ", level_name(level)),
-          .next = next});
+  throw Error(Refusal{.who = "CreateOperator",
+                      .what = what,
+                      .detail = detail,
+                      .given = cat("device of ", level_name(level)),
+                      .next = next});
 }
 
 }  // namespace

@@ -3,16 +3,17 @@
 
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "frontends/directml/descriptors.h"
+#include "support/error_text.h"
 #include "support/text.h"
 
 namespace sheaf::dml {
 namespace {
 
-// One text a thread, so that threads which share a device do not read each other's.
-thread_local std::string last_error;
-thread_local bool no_memory_for_text = false;
+// One text per thread, so that threads which share a device do not read each other's.
+thread_local ErrorText last_error;
 
 HRESULT result_of(ErrorCode code) {
   switch (code) {
@@ -20,53 +21,25 @@ HRESULT result_of(ErrorCode code) {
     case ErrorCode::kIndexOutOfRange: return E_INVALIDARG;
     case ErrorCode::kUnsupported: return DXGI_ERROR_UNSUPPORTED;
     case ErrorCode::kOutOfMemory: return E_OUTOFMEMORY;
-    case ErrorCode::kDevice: break;  // no device is ever asked
+    case ErrorCode::kDevice:
+    case ErrorCode::kFile: break;  // no device and no file is ever asked
   }
   return E_FAIL;
 }
 
 HRESULT keep(const char* text, HRESULT result) noexcept {
-  try {
-    last_error = text;
-  } catch (const std::exception&) {
-    no_memory_for_text = true;
-  }
+  last_error.keep(text);
   return result;
 }
 
 }  // namespace
 
-const char* LastErrorText() noexcept {
-  return no_memory_for_text ? "out of memory" : last_error.c_str();
-}
+const char* LastErrorText() noexcept { return last_error.text; }
 
 namespace detail {
 namespace {
 
-// For errors: whatever can be said about a tensor that may be wrong in every way.
-std::string describe(const DML_TENSOR_DESC* tensor) {
-  if (tensor == nullptr || tensor->Desc == nullptr) {
-    return "null";
-  }
-  if (tensor->Type != DML_TENSOR_TYPE_BUFFER) {
-    return cat("of Type ", int32_t{tensor->Type});
-  }
-  const auto& buffer = *static_cast<const DML_BUFFER_TENSOR_DESC*>(tensor->Desc);
-  const std::string type = type_name(buffer.DataType);
-  if (buffer.Sizes == nullptr || buffer.DimensionCount > DML_TENSOR_DIMENSION_COUNT_MAX1) {
-    return cat(type, " of ", buffer.DimensionCount, " dimensions");
-  }
-  Dims sizes, strides;
-  for (UINT d = 0; d < buffer.DimensionCount; ++d) {
-    sizes.push_back(buffer.Sizes[d]);
-    if (buffer.Strides != nullptr) {
-      strides.push_back(buffer.Strides[d]);
-    }
-  }
-  return cat(type, " ", braced(sizes), strides.empty() ? "" : " strides " + braced(strides));
-}
-
-std::string describe(const OperatorDesc& op) {
+std::string describe_operator(const OperatorDesc& op) {
   const std::string updates =
       is_scatter(op.info->op) ? cat("   UpdatesTensor ", describe(op.updates)) : "";
   const std::string tensors =
@@ -96,21 +69,40 @@ std::string braced(const Dims& dims) {
   return text;
 }
 
-void refuse(const Refusal& r) {
-  throw Error(r.code,
-              cat(r.who, ": ", r.what, "\n  ", r.detail, "\n  ", r.given, "\n  try: ", r.next));
+std::string describe(const DML_TENSOR_DESC* tensor) {
+  if (tensor == nullptr || tensor->Desc == nullptr) {
+    return "null";
+  }
+  if (tensor->Type != DML_TENSOR_TYPE_BUFFER) {
+    return cat("of Type ", int32_t{tensor->Type});
+  }
+  const auto& buffer = *static_cast<const DML_BUFFER_TENSOR_DESC*>(tensor->Desc);
+  const std::string type = type_name(buffer.DataType);
+  if (buffer.Sizes == nullptr || buffer.DimensionCount > DML_TENSOR_DIMENSION_COUNT_MAX1) {
+    return cat(type, " of ", buffer.DimensionCount, " dimensions");
+  }
+  Dims sizes, strides;
+  for (UINT d = 0; d < buffer.DimensionCount; ++d) {
+    sizes.push_back(buffer.Sizes[d]);
+    if (buffer.Strides != nullptr) {
+      strides.push_back(buffer.Strides[d]);
+    }
+  }
+  return cat(type, " ", braced(sizes), strides.empty() ? "" : " strides " + braced(strides));
 }
+
+void refuse(Refusal refusal) { throw Error(std::move(refusal)); }
 
 void refuse(const OperatorDesc& op, const std::string& what, const std::string& detail,
             const std::string& next) {
-  refuse(
-      {.who = op.info->name, .what = what, .detail = detail, .given = describe(op), .next = next});
+  throw Error(Refusal{.who = op.info->name,
+                      .what = what,
+                      .detail = detail,
+                      .given = op.given.empty() ? describe_operator(op) : op.given,
+                      .next = next});
 }
 
-void forget_last_error() noexcept {
-  last_error.clear();
-  no_memory_for_text = false;
-}
+void forget_last_error() noexcept { last_error.clear(); }
 
 HRESULT result_of_exception() noexcept {
   try {

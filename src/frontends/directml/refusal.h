@@ -12,16 +12,14 @@
 
 namespace sheaf::dml::detail {
 
-// The four lines of a refusal; see sheaf/error.h.
-struct Refusal {
-  std::string who, what, detail, given, next;
-  ErrorCode code = ErrorCode::kInvalidArgument;
-};
-[[noreturn]] void refuse(const Refusal& refusal);
+[[noreturn]] void refuse(Refusal refusal);
 
 // Throws with all tensors and attributes of `op` on the third line, as far as they can be read.
 [[noreturn]] void refuse(const OperatorDesc& op, const std::string& what, const std::string& detail,
                          const std::string& next);
+
+// For the third line: "FLOAT32 {3, 5}", whatever can be said about a tensor that may be wrong.
+std::string describe(const DML_TENSOR_DESC* tensor);
 
 std::string braced(const Dims& dims);  // "{3, 5}"
 

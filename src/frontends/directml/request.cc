@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "frontends/directml/refusal.h"
-#include "plan/infer.h"
+#include "sheaf/error.h"
 #include "support/text.h"
 
 namespace sheaf::dml::detail {
@@ -77,11 +77,10 @@ int leading_ones_before_axis(const OperatorDesc& op, const Dims& sizes) {
   return ones;
 }
 
-// The tensor that infer_sizes(r) gives a shape to, without its padding. Refuses any shape but that
-// one, right-aligned.
-TensorSpec real_grid(const OperatorDesc& op, const TensorDesc& tensor, Request& r) {
-  const bool scatter = is_scatter(r.op);
-  const Dims real = infer_sizes(r);
+// The plan found another shape for the grid, the output of a gather or the updates of a scatter,
+// than its descriptor has.
+[[noreturn]] void refuse_grid(const OperatorDesc& op, const TensorDesc& tensor, const Dims& real) {
+  const bool scatter = is_scatter(op.info->op);
   const int rank = tensor.spec.rank();
   if (real.size() > rank) {
     refuse(op, "too few dimensions",
@@ -95,13 +94,10 @@ TensorSpec real_grid(const OperatorDesc& op, const TensorDesc& tensor, Request& 
   for (const int64_t size : real) {
     padded.push_back(size);
   }
-  if (tensor.spec.sizes != padded) {
-    refuse(op, scatter ? "updates have the wrong shape" : "output has the wrong shape",
-           cat(tensor.name, ".Sizes = ", braced(tensor.spec.sizes), ", but this operator ",
-               scatter ? "takes " : "makes ", braced(padded)),
-           cat(tensor.name, ".Sizes = ", braced(padded)));
-  }
-  return last_dims(tensor.spec, real.size());
+  refuse(op, scatter ? "updates have the wrong shape" : "output has the wrong shape",
+         cat(tensor.name, ".Sizes = ", braced(tensor.spec.sizes), ", but this operator ",
+             scatter ? "takes " : "makes ", braced(padded)),
+         cat(tensor.name, ".Sizes = ", braced(padded)));
 }
 
 void gather(const OperatorDesc& op, const Tensors& tensors, Request& r) {
@@ -154,7 +150,6 @@ void check_output(const OperatorDesc& op, const Tensors& tensors) {
 
 void set_data(const Tensors& tensors, int rank, Request& r) {
   r.output = last_dims(tensors.output.spec, rank);
-  r.output_given = true;
   r.data = last_dims(tensors.input.spec, rank);
 }
 
@@ -180,36 +175,45 @@ void scatter_nd(const OperatorDesc& op, const Tensors& tensors, Request& r) {
   r.indices = real_dims(op, tensors.indices, "IndicesDimensionCount", op.indices_dimension_count);
 }
 
-}  // namespace
-
-Request gather_request(const OperatorDesc& op, const Tensors& tensors) {
-  Request r;
-  r.op = op.info->op;
-  r.name = op.info->name;
-  r.rule = kIndexRule;
+void read_shapes(const OperatorDesc& op, const Tensors& tensors, Request& r) {
   switch (r.op) {
-    case Op::kGather: gather(op, tensors, r); break;
-    case Op::kGatherElements: gather_elements(op, tensors, r); break;
-    default: gather_nd(op, tensors, r); break;
+    case Op::kGather: return gather(op, tensors, r);
+    case Op::kGatherElements: return gather_elements(op, tensors, r);
+    case Op::kGatherNd: return gather_nd(op, tensors, r);
+    case Op::kScatterElements: return scatter_elements(op, tensors, r);
+    case Op::kScatterNd: return scatter_nd(op, tensors, r);
+    case Op::kXlaGather:
+    case Op::kScatter:
+    case Op::kXlaScatter: break;  // DirectML has no such operator
   }
-  r.output = real_grid(op, tensors.output, r);
-  r.output_given = true;
-  return r;
 }
 
-Request scatter_request(const OperatorDesc& op, const Tensors& tensors) {
+}  // namespace
+
+Plan operator_plan(const OperatorDesc& op, const Tensors& tensors) {
   Request r;
   r.op = op.info->op;
   r.name = op.info->name;
   r.rule = kIndexRule;
-  check_output(op, tensors);
-  if (r.op == Op::kScatterElements) {
-    scatter_elements(op, tensors, r);
+  r.grid_is_padded = true;
+  r.output_given = true;
+  if (is_scatter(r.op)) {
+    check_output(op, tensors);
+    r.updates = tensors.updates.spec;
   } else {
-    scatter_nd(op, tensors, r);
+    r.output = tensors.output.spec;
   }
-  r.updates = real_grid(op, tensors.updates, r);
-  return r;
+  read_shapes(op, tensors, r);
+  try {
+    return make_plan(r);
+  } catch (const Error& error) {
+    const Cause& cause = error.refusal().cause;
+    const bool about_grid = cause.tensor == (is_scatter(r.op) ? "updates" : "output");
+    if (cause.reason == Reason::kShape && about_grid) {
+      refuse_grid(op, is_scatter(r.op) ? tensors.updates : tensors.output, cause.wanted);
+    }
+    throw;
+  }
 }
 
 }  // namespace sheaf::dml::detail

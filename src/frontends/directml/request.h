@@ -13,8 +13,7 @@ namespace sheaf::dml::detail {
 inline constexpr IndexRule kIndexRule{.negative = Negative::kFromEnd,
                                       .out_of_range = OutOfRange::kClamp};
 
-// Each refuses attributes and shapes that break the operator's rules.
-Request gather_request(const OperatorDesc& op, const Tensors& tensors);
-Request scatter_request(const OperatorDesc& op, const Tensors& tensors);
+// Refuses attributes and shapes that break the operator's rules, in DirectML's words.
+Plan operator_plan(const OperatorDesc& op, const Tensors& tensors);
 
 }  // namespace sheaf::dml::detail

@@ -220,6 +220,11 @@ UINT64 buffer_tensor_size(DML_TENSOR_DATA_TYPE type, UINT dimension_count, const
   return padded ? static_cast<UINT64>(*padded) / 4 * 4 : 0;
 }
 
+TensorDesc read_tensor(const OperatorDesc& op, const char* name, const DML_TENSOR_DESC* desc,
+                       const TypeSet& types, bool is_output) {
+  return read_tensor({op, name, desc, types, is_output});
+}
+
 Tensors read_tensors(const OperatorDesc& op) {
   const TensorSupport& support = *op.support;
   Tensors tensors;

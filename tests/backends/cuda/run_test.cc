@@ -179,7 +179,7 @@ std::vector<std::string> accepting(const Plan& plan) {
 // explain names the kernel that runs: the one for small calls has an entry in the table.
 TEST_F(CudaRun, SmallCallsHaveAKernelOfTheirOwn) {
   EXPECT_EQ(accepting(gathers).front(), "cuda.small");
-  const Plan more = plan_gather({f32, {3, 2}}, {i64, {5000}});
+  const Plan more = plan_gather({f32, {3, 2}}, {i64, {20000}});
   EXPECT_EQ(accepting(more).front(), "cuda.rows");
 }
 
@@ -208,8 +208,9 @@ TEST_F(CudaRun, RefusesMoreBlocksThanALaunchCanHave) {
   const Plan plan = plan_gather({u8, {3}}, {u8, {int64_t{1} << 43}, {0}},
                                 {.rule = {.out_of_range = OutOfRange::kClamp}});
   const Tensors t;
+  void* const far_away = t.floats.data() + (int64_t{1} << 45);
   const std::string text =
-      refusal([&] { cuda::run(plan, t.floats.data(), t.numbers.data(), t.floats.data() + 8); },
+      refusal([&] { cuda::run(plan, t.floats.data(), t.numbers.data(), far_away); },
               ErrorCode::kUnsupported);
   EXPECT_THAT(text, HasSubstr("more blocks than one launch can have"));
   expect_four_lines(text);

@@ -43,7 +43,8 @@ TEST_F(BnnsScatter, NullDescriptors) {
 }
 
 TEST_F(BnnsScatter, OtherReductions) {
-  for (BNNSReduceFunction op = 0; op < 20; ++op) {
+  for (uint32_t number = 0; number < 20; ++number) {
+    const BNNSReduceFunction op{number};
     if (op != kNone && op != kSum) {
       expect_refused("unsupported reduction\n  op = " + std::to_string(op) +
                          ", but BNNS scatters with two of them",
@@ -54,7 +55,7 @@ TEST_F(BnnsScatter, OtherReductions) {
       "  input Float32 RowMajorMatrix size [3, 2] stride [0, 0]   indices Int32 Vector size [2] "
       "stride [0]   output Float32 RowMajorMatrix size [3, 4] stride [0, 0]\n"
       "  try: BNNSReduceFunctionNone (15) or BNNSReduceFunctionSum (6)",
-      0, std::numeric_limits<uint32_t>::max());
+      0, BNNSReduceFunction{std::numeric_limits<uint32_t>::max()});
 }
 
 TEST_F(BnnsScatter, AxisOutOfRange) {

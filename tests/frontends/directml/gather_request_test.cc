@@ -164,7 +164,7 @@ TEST(DirectmlShapes, BatchesMustAgree) {
   EXPECT_EQ(refusal(gather_nd1(f32({2, 3}), u32({3, 1}), f32({1, 3}), {2, 2, 1})),
             "DML_OPERATOR_GATHER_ND1: batch dimensions differ\n"
             "  dimension 0 is a batch dimension, but data has 2 entries there and indices 3\n"
-            "  data f32[2, 3]   indices u32[3, 1]   batch_dims 1\n"
+            "  data f32[2, 3]   indices u32[3, 1]   batch_dims 1   output f32[1, 3]\n"
             "  try: batch dimensions of equal size, or fewer batch_dims");
 }
 
@@ -278,6 +278,6 @@ TEST(DirectmlShapes, PaddedAndStridedIsThePlainPlan) {
 TEST(DirectmlShapes, ThePlanSaysClamp) {
   const Compiled compiled = compile(gather(f32({3, 2}), u32({1, 4}), f32({4, 2}), 0, 1));
   EXPECT_THAT(compiled.op->GetPlan().str(),
-              StartsWith("gather 8 bytes a step, u32 indices, negative from_end, out of range "
+              StartsWith("gather, 8 bytes per step, u32 indices, negative from_end, out of range "
                          "clamp\n"));
 }

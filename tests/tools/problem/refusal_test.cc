@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "problem/problem.h"
 #include "helpers/refusal.h"
+#include "problem/problem.h"
 #include "support/text.h"
 
 namespace sheaf {

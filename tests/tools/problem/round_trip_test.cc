@@ -8,9 +8,9 @@
 #include <limits>
 #include <string>
 
-#include "problem/problem.h"
 #include "helpers/refusal.h"
 #include "plan/refuse.h"
+#include "problem/problem.h"
 
 namespace sheaf {
 namespace {
