@@ -142,3 +142,9 @@ def test_compile_traces_without_a_break(rows):
 def test_bad_indices_in_operators():
     with pytest.raises(IndexError, match="gather: index out of range"):
         torch.ops.sheaf.gather(torch.zeros(3), torch.tensor([3]))
+
+
+def test_complex_numbers_of_half_precision_are_moved():
+    x = torch.view_as_complex(torch.arange(6.0).reshape(3, 2).half())
+    assert torch.equal(torch.view_as_real(sheaf.gather(x, torch.tensor([2, 0]))),
+                       torch.view_as_real(x)[[2, 0]])
