@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cases import Case
+from cases import Case, ScatterCase
 from gpu_cases import ODD
 from measure import Timing
 from report import text_table
-from scatter_cases import ScatterCase
 
 RULES = ("sheaf clamp", "sheaf fail")
 PEERS = ("torch", "cupy", "jax")

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 
 import torch
 
-from cases import Case, size
+from cases import Case, ScatterCase, size
 from contestants import installed
 from gpu_cases import TINY
 from gpu_contestants import GATHERERS, MODULES, why_not
@@ -21,7 +21,6 @@ from gpu_measure import device_copy_rate
 from gpu_report import make_plot, markdown, print_header, print_row, print_tiny, write_markdown
 from gpu_scatter import SCATTERERS, run_scatter
 from measure import Timing
-from scatter_cases import ScatterCase
 
 
 @dataclass

@@ -8,8 +8,7 @@ from pathlib import Path
 from cases import Case, size
 from gpu_marks import Row
 from measure import Timing
-from plot import bar_chart
-from report import markdown_table, ratio_text, seconds_text
+from report import bar_chart, markdown_table, ratio_text, seconds_text
 
 NAME_WIDTH, CELL_WIDTH = 44, 21
 TITLES = {"sheaf clamp": "Sheaf, clamp", "sheaf fail": "Sheaf, fail", "torch": "PyTorch",

@@ -23,16 +23,42 @@ TensorSpec floats(const Dims& sizes) { return {f32, sizes}; }
 TensorSpec longs(const Dims& sizes) { return {i64, sizes}; }
 
 constexpr Case kCases[] = {
-    {"tiny", [] { return plan_gather(floats({1000, 64}), longs({32})); }},
-    {"rows_4", [] { return plan_gather(floats({1000, 1}), longs({4000})); }},
-    {"rows_12", [] { return plan_gather(floats({1000, 3}), longs({4000})); }},
-    {"rows_64", [] { return plan_gather(floats({1000, 16}), longs({4000})); }},
-    {"rows_512", [] { return plan_gather(floats({1000, 128}), longs({1000})); }},
-    {"inner_axis", [] { return plan_gather(floats({64, 500}), longs({500}), {.axis = 1}); }},
+    {"tiny",
+     [] {
+       return plan_gather(floats({1000, 64}), longs({32}));
+     }},
+    {"rows_4",
+     [] {
+       return plan_gather(floats({1000, 1}), longs({4000}));
+     }},
+    {"rows_12",
+     [] {
+       return plan_gather(floats({1000, 3}), longs({4000}));
+     }},
+    {"rows_64",
+     [] {
+       return plan_gather(floats({1000, 16}), longs({4000}));
+     }},
+    {"rows_512",
+     [] {
+       return plan_gather(floats({1000, 128}), longs({1000}));
+     }},
+    {"inner_axis",
+     [] {
+       return plan_gather(floats({64, 500}), longs({500}), {.axis = 1});
+     }},
     {"elements_last",
-     [] { return plan_gather_elements(floats({64, 500}), longs({64, 500}), {.axis = 1}); }},
-    {"elements_first", [] { return plan_gather_elements(floats({500, 64}), longs({500, 64})); }},
-    {"pairs", [] { return plan_gather_nd(floats({300, 300}), longs({4000, 2})); }},
+     [] {
+       return plan_gather_elements(floats({64, 500}), longs({64, 500}), {.axis = 1});
+     }},
+    {"elements_first",
+     [] {
+       return plan_gather_elements(floats({500, 64}), longs({500, 64}));
+     }},
+    {"pairs",
+     [] {
+       return plan_gather_nd(floats({300, 300}), longs({4000, 2}));
+     }},
     {"scatter_add",
      [] {
        return plan_scatter_elements(floats({64, 500}), longs({64, 500}), floats({64, 500}),
