@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 #include "sheaf/sheaf.h"
 
 namespace {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The comparison on a GPU, as bench/peers.py --device cuda starts it."""
+"""The comparison on a GPU, as bench/peers.py --device cuda starts it, and its small call."""
 
 from __future__ import annotations
 
@@ -7,21 +7,70 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
+from typing import NamedTuple
 
 import torch
 
 from cases import Case, ScatterCase, size
 from contestants import installed
 from gpu_cases import TINY
-from gpu_contestants import GATHERERS, MODULES, why_not
-from gpu_gather import Table, run_gather
-from gpu_marks import Row, all_marks, marks_text
-from gpu_measure import device_copy_rate
-from gpu_report import make_plot, markdown, print_header, print_row, print_tiny, write_markdown
-from gpu_scatter import SCATTERERS, run_scatter
+from gpu_gather import (Call, deferred_errors, GATHERERS, MODULES, run_gather, settle_errors,
+                        sheaf_call, Table, why_not)
+from gpu_measure import DEVICE, device_copy_rate, graph_seconds, host_seconds
+from gpu_report import (all_marks, make_plot, markdown, marks_text, print_header, print_row,
+                        print_tiny, Row, write_markdown)
+from gpu_scatter import run_scatter, SCATTERERS
 from measure import Timing
+from report import first_line
 
+
+class Entry(NamedTuple):
+    """A way of calling."""
+
+    name: str
+    call: Call
+    context: Callable[[], AbstractContextManager] = nullcontext
+    settle: Callable[[], object] | None = None
+
+
+def entries(case: Case, with_sheaf: bool) -> list[Entry]:
+    x = torch.rand(case.data, device=DEVICE)
+    i = torch.randint(case.data[0], case.indices, device=DEVICE)
+    out = torch.empty(case.output(), device=DEVICE)
+    peers = [Entry("torch.index_select(out=)", lambda: torch.index_select(x, 0, i, out=out)),
+             Entry("torch.index_select", lambda: torch.index_select(x, 0, i))]
+    if not with_sheaf:
+        return peers
+    import sheaf.torch  # registers torch.ops.sheaf
+
+    tensors = (x, i, out)
+    return [
+        Entry("plan.run, clamp", sheaf_call("clamp")(case, tensors)),
+        Entry("plan.run, fail", sheaf_call("fail")(case, tensors), deferred_errors, settle_errors),
+        Entry("sheaf.gather(out=), clamp",
+              lambda: sheaf.gather(x, i, out_of_range="clamp", out=out)),
+        Entry("torch.ops.sheaf.gather, clamp",
+              lambda: torch.ops.sheaf.gather(x, i, out_of_range="clamp")),
+        *peers,
+    ]
+
+
+def run_tiny(case: Case, with_sheaf: bool, seconds: float, complain: Callable[[str], None]
+             ) -> dict[str, dict[str, Timing]]:
+    """By way of calling: "host", a launch; "device", the kernels of one call."""
+    timings: dict[str, dict[str, Timing]] = {}
+    for name, call, context, settle in entries(case, with_sheaf):
+        try:
+            with context():
+                timings[name] = {"host": host_seconds(call, settle)}
+                timings[name]["device"] = graph_seconds(call, seconds)
+        except Exception as error:  # a call that cannot be captured still has its host time
+            torch.cuda.synchronize()
+            complain(f"{name} fails on {case.name}: {first_line(error)}")
+    return timings
 
 @dataclass
 class Results:
@@ -85,8 +134,6 @@ def run_cases(cases: list[Case | ScatterCase], results: Results, seconds: float)
             results.rows.append(Row(case, timings))
             print_row(results.rows[-1], names, results.rate)
     if TINY in cases:
-        from gpu_tiny import run_tiny
-
         results.tiny = run_tiny(TINY, "sheaf" in results.versions, seconds, results.complain)
         print_tiny(TINY, results.tiny)
 

@@ -1,14 +1,170 @@
 # SPDX-License-Identifier: MIT
-"""What a run on a GPU prints, and its tables and plot for docs/performance.md."""
+"""What a run on a GPU prints: tables and a plot for docs/performance.md, and the marks it is held to.
+
+A mark is a share of the copy rate, or a ratio of speeds against a peer measured in the same run.
+Equal to a peer means within 1 %: medians of two equal kernels differ by that much.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from cases import Case, size
-from gpu_marks import Row
+from cases import Case, ScatterCase, size
+from gpu_cases import ODD
 from measure import Timing
-from report import bar_chart, markdown_table, ratio_text, seconds_text
+from report import bar_chart, markdown_table, ratio_text, seconds_text, text_table
+
+RULES = ("sheaf clamp", "sheaf fail")
+PEERS = ("torch", "cupy", "jax")
+EQUAL = 0.99
+
+ROW_SHARES = {4: 0.128, 16: 0.30, 32: 0.45, 64: 0.72, 128: 0.90}  # wider rows:
+WIDE_SHARE = 0.94
+ODD_SHARE = 0.90  # of the bandwidth at the next multiple of 16
+ROW_RATIOS = {16: 15, 64: 12, 256: 4.5, 512: 2.2, 4096: 1.1}  # times torch.index_select
+SQUARES = {  # share of copy, times PyTorch
+    "inner axis, int32": (0.90, 3), "inner axis, int64": (0.85, 3),
+    "elements, axis -1, int64": (0.92, 1.8), "elements, axis 0, int64": (0.40, 3),
+}
+PAIR_SHARES = {32: 0.85, 128: 0.90}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was measured for one case."""
+
+    case: Case | ScatterCase
+    timings: dict[str, Timing]
+
+    def bandwidth(self, name: str) -> float:
+        # JAX reads int32 indices whatever the others read.
+        case = replace(self.case, index_bytes=4) if name == "jax" else self.case
+        return case.moved_bytes() / self.timings[name].median
+
+    def speed(self, name: str, peer: str) -> float:
+        return self.timings[peer].median / self.timings[name].median
+
+    def best_peer(self) -> str | None:
+        peers = [peer for peer in (*PEERS, "torch deterministic") if peer in self.timings]
+        return min(peers, key=lambda peer: self.timings[peer].median, default=None)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """`got` holds what each way of calling Sheaf reached."""
+
+    case: str
+    what: str
+    wanted: float
+    got: dict[str, float]
+
+
+def share_mark(row: Row, rate: float, wanted: float) -> Mark:
+    got = {rule: row.bandwidth(rule) / rate for rule in RULES if rule in row.timings}
+    return Mark(row.case.name, "of copy", wanted, got)
+
+
+def ratio_mark(row: Row, peer: str, wanted: float, rules: tuple[str, ...] = RULES) -> list[Mark]:
+    if peer not in row.timings:
+        return []
+    got = {rule: row.speed(rule, peer) for rule in rules if rule in row.timings}
+    return [Mark(row.case.name, f"times {peer}", wanted, got)] if got else []
+
+
+def peer_marks(row: Row) -> list[Mark]:
+    peer = row.best_peer()
+    if peer is None:
+        return []
+    got = {rule: row.speed(rule, peer) for rule in RULES if rule in row.timings}
+    return [Mark(row.case.name, f"times the best peer ({peer})", EQUAL, got)]
+
+
+def row_marks(row: Row, rate: float, rows: dict[int, Row]) -> list[Mark]:
+    width = row.case.row_bytes()
+    marks = []
+    if width in ODD and ODD[width] in rows:
+        other = rows[ODD[width]]
+        got = {rule: row.bandwidth(rule) / other.bandwidth(rule) for rule in RULES
+               if rule in row.timings and rule in other.timings}
+        marks.append(Mark(row.case.name, f"of rows of {ODD[width]} B", ODD_SHARE, got))
+    elif width in ROW_SHARES or width > 128 and width not in ODD:
+        marks.append(share_mark(row, rate, ROW_SHARES.get(width, WIDE_SHARE)))
+    marks += peer_marks(row)
+    if width in ROW_RATIOS and row.case.index_bytes == 8:
+        marks += ratio_mark(row, "torch", ROW_RATIOS[width])
+    return marks
+
+
+def scatter_marks(row: Row) -> list[Mark]:
+    marks = ratio_mark(row, "torch", EQUAL, ("sheaf relaxed",))
+    if row.case.distribution == "uniform" and row.case.data[0] > 1000:
+        marks += ratio_mark(row, "torch deterministic", 1.5)
+        if row.case.row_bytes() == 512:
+            marks += ratio_mark(row, "torch", EQUAL)
+    return marks
+
+
+def gather_marks(row: Row, rate: float, rows: dict[int, Row]) -> list[Mark]:
+    case = row.case
+    if case.group == "rows":
+        return row_marks(row, rate, rows)
+    if case.name in SQUARES:
+        share, ratio = SQUARES[case.name]
+        return [share_mark(row, rate, share), *ratio_mark(row, "torch", ratio)]
+    if case.group == "nd":
+        wanted = PAIR_SHARES.get(case.data[-1])
+        return ([share_mark(row, rate, wanted)] if wanted else []) + peer_marks(row)
+    return []
+
+
+def tiny_marks(tiny: dict[str, dict[str, Timing]]) -> list[Mark]:
+    peer = "torch.index_select(out=)"
+    names = {"sheaf clamp": "plan.run, clamp", "sheaf fail": "plan.run, fail"}
+    if peer not in tiny:
+        return []
+    got = {rule: tiny[peer]["host"].median / tiny[name]["host"].median
+           for rule, name in names.items() if name in tiny}
+    return [Mark("tiny: a launch from Python", "times torch", 1.0, got)] if got else []
+
+
+def all_marks(rows: list[Row], tiny: dict[str, dict[str, Timing]], rate: float) -> list[Mark]:
+    marks = []
+    plain = {row.case.row_bytes(): row for row in rows
+             if row.case.group == "rows" and row.case.index_bytes == 8}
+    for row in rows:
+        if not any(name.startswith("sheaf") for name in row.timings):
+            continue
+        scatters = isinstance(row.case, ScatterCase)
+        marks += scatter_marks(row) if scatters else gather_marks(row, rate, plain)
+    return marks + tiny_marks(tiny)
+
+
+def value_text(mark: Mark, value: float) -> str:
+    return f"{value:.2f}x" if mark.what.startswith("times") else f"{100 * value:.1f} %"
+
+
+def cells(mark: Mark) -> list[str]:
+    texts = [mark.case, f"{value_text(mark, mark.wanted)} {mark.what}"]
+    for rule in (*RULES, "sheaf relaxed"):
+        value: Any = mark.got.get(rule)
+        verdict = "" if value is None else "pass" if value >= mark.wanted else "SHORT"
+        texts.append("" if value is None else f"{value_text(mark, value)} {verdict}")
+    return texts
+
+
+def marks_text(marks: list[Mark]) -> str:
+    """The table, and how many are reached."""
+    if not marks:
+        return "no marks: Sheaf was not measured\n"
+    table = text_table(["case", "mark", "clamp", "fail", "relaxed"], [cells(mark) for mark in marks])
+    counts = []
+    for rule in (*RULES, "sheaf relaxed"):
+        values = [mark.got[rule] >= mark.wanted for mark in marks if rule in mark.got]
+        if values:
+            counts.append(f"{rule} {sum(values)} of {len(values)}")
+    return f"{table}\n\nmarks reached: {', '.join(counts)}\n"
 
 NAME_WIDTH, CELL_WIDTH = 44, 21
 TITLES = {"sheaf clamp": "Sheaf, clamp", "sheaf fail": "Sheaf, fail", "torch": "PyTorch",

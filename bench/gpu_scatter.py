@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from cases import ScatterCase
-from gpu_contestants import (Call, Contestant, deferred_errors, index_spec, release,
+from gpu_gather import (Call, Contestant, deferred_errors, index_spec, release,
                              settle_errors)
 from gpu_measure import DEVICE, before_rounds, time_events
 from measure import Timing

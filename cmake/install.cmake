@@ -17,6 +17,9 @@ if(TARGET sheaf_cli)
   install(TARGETS sheaf_cli)
 endif()
 
+# What the backends of this build need: each adds its own in its folder.
+get_property(backend_packages GLOBAL PROPERTY SHEAF_BACKEND_PACKAGES)
+
 # find_package(sheaf)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sheaf)
 install(EXPORT sheafTargets NAMESPACE sheaf:: DESTINATION ${package_dir})
@@ -35,14 +38,9 @@ cmake_path(APPEND pc_libdir "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
 cmake_path(APPEND pc_includedir "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
 # A C program is linked by cc, which does not bring the C++ run time that a static library needs.
 get_target_property(library_type sheaf TYPE)
-set(pc_libs_private "-lstdc++ -lm -pthread")
-if(SHEAF_CPU)
-  string(PREPEND pc_libs_private "-lhwy -ltbb ")
-endif()
-if(SHEAF_CUDA)
-  find_package(CUDAToolkit REQUIRED)
-  string(PREPEND pc_libs_private "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt ")
-endif()
+get_property(backend_libs GLOBAL PROPERTY SHEAF_BACKEND_LIBS)
+list(JOIN backend_libs " " backend_libs)
+set(pc_libs_private "${backend_libs} -lstdc++ -lm -pthread")
 if(library_type STREQUAL "STATIC_LIBRARY")
   set(pc_libs "-lsheaf ${pc_libs_private}")
 else()
@@ -51,3 +49,21 @@ endif()
 configure_file("${CMAKE_CURRENT_LIST_DIR}/sheaf.pc.in" sheaf.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/sheaf.pc"
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The libraries under foreign names, each with its headers in a folder of its own: nothing finds
+# them that does not ask.
+if(TARGET sheaf_directml)
+  install(TARGETS sheaf_d3d12 sheaf_directml sheaf_accelerate)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/compat/directml/include/"
+    "${PROJECT_SOURCE_DIR}/compat/d3d12/include/"
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sheaf-directml FILES_MATCHING PATTERN "*.h")
+  install(FILES "${PROJECT_BINARY_DIR}/compat/include/DirectML.h"
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sheaf-directml)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/compat/accelerate/include/"
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sheaf-accelerate)
+  foreach(name sheaf-directml sheaf-accelerate)
+    configure_file("${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in" ${name}.pc @ONLY)
+    install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc"
+      DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endforeach()
+endif()

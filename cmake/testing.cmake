@@ -1,38 +1,54 @@
 # SPDX-License-Identifier: MIT
 
 find_package(GTest REQUIRED)
-include(GoogleTest)
 
 # Builds the tests with the label `threads` only: all that the ThreadSanitizer run needs.
 add_custom_target(sheaf_thread_tests)
+# The same for those with a label `cuda...`, and for those with CROSS.
+add_custom_target(sheaf_cuda_tests)
+add_custom_target(sheaf_cross_tests)
 
-# sheaf_test(<name> <source>... [LABEL <label>] [LIBRARIES <library>...])
+# sheaf_test(<name> <source>... [ALONE <source>...] [LABEL <label>] [LIBRARIES <library>...]
+#            [SHARDS <count>] [CROSS])
 #
-# One GoogleTest program, and one CTest test for each of its cases. The tests run in the root of
-# the source tree, so they name their data files from there. LABEL threads marks tests that are
-# worth running under ThreadSanitizer. (One label: CMake 3.25 loses a list of them on the way.)
+# One GoogleTest program and one CTest test: a process per case would cost more than most cases do.
+# SHARDS splits the cases of a long one over several tests, which run beside each other. The tests
+# run in the root of the source tree, so they name their data files from there. ALONE: sources that
+# sheaf_unity() must not mix with the others. LABEL threads marks tests that are worth running under
+# ThreadSanitizer. CROSS: scripts/cross runs it on the other architecture, so it has to be short.
 function(sheaf_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;LIBRARIES")
-  add_executable(${name} ${arg_UNPARSED_ARGUMENTS} ${arg_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CROSS" "LABEL;SHARDS" "ALONE;LIBRARIES")
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS} ${arg_ALONE})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE sheaf::sheaf ${arg_LIBRARIES} GTest::gtest_main GTest::gmock)
   sheaf_warnings(${name})
+  if(SHEAF_UNITY_TESTS)
+    sheaf_unity(${name} ALONE ${arg_ALONE})
+  endif()
   # The library is tested as it is shipped; the tests themselves need not be fast, but soon built.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  set(properties TIMEOUT 900)
-  if(arg_LABEL)
-    list(APPEND properties LABELS ${arg_LABEL})
-  endif()
   if(arg_LABEL STREQUAL "threads")
     add_dependencies(sheaf_thread_tests ${name})
+  elseif(arg_LABEL MATCHES "^cuda")
+    add_dependencies(sheaf_cuda_tests ${name})
   endif()
-  # PRE_TEST: the program is asked for its cases when ctest runs, not while it is linked, so that
-  # a crash at start-up is a failed test and not a failed build. Sanitizers on a small machine are
-  # slow, hence the long limits.
-  gtest_discover_tests(${name}
-    NO_PRETTY_VALUES  # a value may hold quotes, which the generated file does not survive
-    DISCOVERY_MODE PRE_TEST
-    DISCOVERY_TIMEOUT 120
-    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-    PROPERTIES ${properties})
+  if(arg_CROSS)
+    add_dependencies(sheaf_cross_tests ${name})
+    list(APPEND arg_LABEL cross)
+  endif()
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
+  endif()
+  foreach(shard RANGE 1 ${arg_SHARDS})
+    set(test ${name})
+    if(arg_SHARDS GREATER 1)
+      set(test ${name}.${shard})
+    endif()
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${test} COMMAND ${name} --gtest_brief=1
+      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    # Sanitizers on a small machine are slow, hence the long limit.
+    set_tests_properties(${test} PROPERTIES TIMEOUT 1800 LABELS "${arg_LABEL}"
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()

@@ -7,10 +7,14 @@ script=$(realpath "$0")
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 demo_packages=(
-  g++ cmake ninja-build ccache pkg-config libhwy-dev libtbb-dev libcli11-dev nlohmann-json3-dev)
+  g++ cmake ninja-build ccache pkg-config libhwy-dev libtbb-dev libcli11-dev nlohmann-json3-dev
+  zlib1g-dev liburing-dev)
 # shellcheck disable=SC2034  # for scripts/test
 test_packages=(
-  "${demo_packages[@]}" clang clang-format clang-tidy libgtest-dev libgmock-dev git python3)
+  "${demo_packages[@]}" clang clang-format clang-tidy libgtest-dev libgmock-dev git python3
+  libonnx-testdata help2man valgrind)
+# shellcheck disable=SC2034  # for scripts/web
+web_packages=(emscripten esbuild cmake ninja-build nlohmann-json3-dev python3)
 
 fail() {
   echo "$(basename "$script"): $*" >&2
@@ -33,13 +37,14 @@ as_root() {
 }
 
 # install_packages <package>...: installs the missing ones. When none is missing this costs one
-# dpkg-query. apt's output goes to stderr: stdout belongs to the script.
+# dpkg-query. apt's output goes to build/packages.log, and to stderr if it fails: stdout belongs to
+# the script.
 install_packages() {
   if ! command -v dpkg-query >/dev/null; then
     echo "not a Debian system: taking it that these are installed: $*" >&2
     return
   fi
-  local installed missing=() package
+  local installed missing=() package log=build/packages.log
   # dpkg-query fails when it does not know one of the names; the others are listed all the same.
   # shellcheck disable=SC2016
   installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
@@ -47,18 +52,58 @@ install_packages() {
     grep -qxF "$package installed" <<<"$installed" || missing+=("$package")
   done
   if ((${#missing[@]})); then
+    [[ $EUID -eq 0 ]] || command -v sudo >/dev/null || fail "needs root to install ${missing[*]}"
     echo "installing ${missing[*]}" >&2
-    as_root apt-get update -qq >&2
-    as_root env DEBIAN_FRONTEND=noninteractive \
-      apt-get install -qq -y -o Dpkg::Use-Pty=0 --no-install-recommends "${missing[@]}" >&2
+    mkdir -p build
+    if ! apt_install "${missing[@]}" >"$log" 2>&1; then
+      cat "$log" >&2
+      fail "apt-get failed; its output is above and in $log"
+    fi
   fi
 }
 
-# CMake takes these as defaults for a build directory that is new.
+apt_install() {
+  as_root apt-get update -qq &&
+    as_root env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -qq -y -o Dpkg::Use-Pty=0 --no-install-recommends "$@"
+}
+
+# CMake takes the launchers as defaults for a build directory that is new. With paths relative to
+# the tree, and without the build directory, one build finds the objects of another.
 use_ccache() {
   if command -v ccache >/dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
-    export CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+    export CMAKE_CUDA_COMPILER_LAUNCHER=ccache CCACHE_NOHASHDIR=1
+    if [[ -z $(ccache --get-config base_dir) ]]; then
+      export CCACHE_BASEDIR=$PWD
+    fi
+  fi
+}
+
+has_gpu() {
+  nvidia-smi -L >/dev/null 2>&1
+}
+
+# Sets cuda_options: where there is a GPU, CMake compiles the cuda backend, here for that GPU alone.
+# shellcheck disable=SC2034  # for scripts/demo and scripts/test
+find_cuda_options() {
+  cuda_options=()
+  if has_gpu; then
+    cuda_options=(-DCMAKE_CUDA_ARCHITECTURES=native)
+  fi
+}
+
+# show_progress <what>: reads the output of ninja and shows its count of steps on a terminal. Passes
+# nothing on.
+show_progress() {
+  local line
+  while IFS= read -r line; do
+    if [[ -t 2 && $line =~ ^\[([0-9]+/[0-9]+)\] ]]; then
+      printf '\r%s: %s ' "$1" "${BASH_REMATCH[1]}" >&2
+    fi
+  done
+  if [[ -t 2 ]]; then
+    printf '\r\033[K' >&2
   fi
 }
 
@@ -68,9 +113,23 @@ configure() {
   cmake --log-level=NOTICE --preset "$@"
 }
 
-# build <preset> [cmake --build argument...]
+# build <preset or directory> [cmake --build argument...]
 build() {
-  cmake --build --preset "$@"
+  if [[ -d $1 ]]; then
+    cmake --build "$@"
+  else
+    cmake --build --preset "$@"
+  fi
+}
+
+# build_quietly <preset or directory> [cmake --build argument...]: progress on a terminal; the
+# compilers' output if the build fails.
+build_quietly() {
+  local log=build/build.log
+  if ! build "$@" 2>&1 | tee "$log" | show_progress "building $1"; then
+    cat "$log" >&2
+    fail "the build failed; its output is above and in $log"
+  fi
 }
 
 # run_ctest <preset> [ctest argument...]
@@ -81,7 +140,29 @@ run_ctest() {
   if setarch -R true 2>/dev/null; then
     fixed_addresses=(setarch -R)
   fi
-  # The passed tests are thousands of lines; failures and the summary are what one reads.
-  "${fixed_addresses[@]}" ctest --preset "$1" -j "$(nproc)" "${@:2}" |
-    grep -vE '^ +Start +[0-9]+: | Passed +[0-9.]+ sec$'
+  "${fixed_addresses[@]}" ctest --preset "$1" -j "$(nproc)" "${@:2}" | grep -vE '^ +Start +[0-9]+: '
+}
+
+# Compiles the engine of the page to WebAssembly and bundles the page into build/web. Ninja compiles
+# only what has changed. Emscripten finds JSON's headers nowhere by itself: Debian's are outside of
+# its own tree.
+build_web() {
+  local engine=build/wasm
+  mkdir -p build/web "$engine/include"
+  ln -sfn /usr/include/nlohmann "$engine/include/nlohmann"
+  if [[ ! -f $engine/build.ninja ]]; then
+    env -u CMAKE_C_COMPILER_LAUNCHER -u CMAKE_CXX_COMPILER_LAUNCHER \
+      emcmake cmake --log-level=NOTICE -S . -B "$engine" -G Ninja -DCMAKE_BUILD_TYPE=MinSizeRel \
+      -DCMAKE_CXX_FLAGS=-fexceptions \
+      -DSHEAF_WEB=ON -DSHEAF_WERROR=ON -DSHEAF_JSON_INCLUDE="$PWD/$engine/include" \
+      -DSHEAF_DIALECTS=OFF -DSHEAF_CPU=OFF -DSHEAF_CUDA=OFF -DSHEAF_TESTS=OFF \
+      -DSHEAF_TOOLS=OFF -DSHEAF_EXAMPLES=OFF -DSHEAF_INSTALL=OFF >&2
+  fi
+  # Emscripten's own way to call ccache: around clang, not around its scripts. A node that is not
+  # Debian's does not know where Debian keeps the modules that Emscripten needs.
+  NODE_PATH=/usr/share/nodejs EM_COMPILER_WRAPPER=$(command -v ccache || true) \
+    cmake --build "$engine" --target sheaf_engine
+  esbuild web/main.js --bundle --minify --format=iife --charset=utf8 --log-level=warning \
+    --alias:sheaf-engine="$PWD/$engine/bin/sheaf_engine.js" --outfile=build/web/sheaf.js
+  cp web/index.html web/*.css web/*.svg build/web/
 }

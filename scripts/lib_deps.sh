@@ -17,18 +17,25 @@ deps_packages=(
   googletest libgtest-dev libgmock-dev libcli11-dev nlohmann-json3-dev)
 deps_wheels=("$(sed -n '/^nanobind==/p' python/requirements.txt)" pytest hypothesis)
 
-# make_deps <folder>: unpacked Debian packages for this architecture, and wheels for any.
+# make_deps <folder> [architecture]: unpacked Debian packages for this architecture, or another
+# (amd64), and wheels for any.
 make_deps() {
-  local folder debs name
+  local folder debs name arch apt
   command -v apt-get >/dev/null || fail "--make-deps needs a Debian system"
+  arch=${2:-$(dpkg --print-architecture)}
   mkdir -p "$1"
   folder=$(realpath "$1")
   debs=$(mktemp -d)
+  mkdir -p "$debs/lists/partial" "$debs/cache/archives/partial"
+  # Lists of their own, so that the system need not know the other architecture. Not as the user
+  # whom apt hands its work to by default: that one cannot write here.
+  apt=(-qq -o APT::Sandbox::User="$(id -un)" -o APT::Architecture="$arch"
+    -o APT::Architectures::="$arch" -o Dir::State::Lists="$debs/lists" -o Dir::Cache="$debs/cache")
+  apt-get "${apt[@]}" update
   # The library behind libhwy-dev is called by its version.
   mapfile -t -O "${#deps_packages[@]}" deps_packages < <(
     apt-cache depends libhwy-dev | sed -n 's/^ *Depends: \(libhwy[^ ]*\)$/\1/p')
-  # Not as the user whom apt hands its work to by default: who cannot write here.
-  (cd "$debs" && apt-get download -qq -o APT::Sandbox::User="$(id -un)" "${deps_packages[@]}")
+  (cd "$debs" && apt-get "${apt[@]}" download "${deps_packages[@]}")
   for name in "$debs"/*.deb; do
     dpkg -x "$name" "$folder"
   done

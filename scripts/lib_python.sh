@@ -3,7 +3,9 @@
 # The project's Python environment: build/venv. To be sourced after scripts/lib.sh.
 
 venv=build/venv
-python_packages=(g++ cmake ninja-build ccache libhwy-dev libtbb-dev python3-venv python3-dev)
+python_packages=(
+  g++ cmake ninja-build ccache libhwy-dev libtbb-dev zlib1g-dev liburing-dev nlohmann-json3-dev
+  python3-venv python3-dev)
 
 # The interpreter that Debian's python3-venv and python3-dev belong to, not one further up in PATH.
 base_python() {

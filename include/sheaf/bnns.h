@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The gathers and scatters of Apple's BNNS (Accelerate) on any machine: BNNSGather, BNNSGatherND,
-// BNNSScatter and BNNSScatterND with their names, signatures, enum values and struct layouts. C11
-// and C++. docs/bnns.md has every reading that was chosen where Apple's documentation is silent.
-// Not to be mixed with Accelerate's own header in one source file: the names are the same.
+// The gathers and scatters of Apple's BNNS (Accelerate) on any machine, and the copies that go with
+// them: the names, signatures, enum values and struct layouts are Apple's. C99, C11 and C++.
+// docs/bnns.md has every reading that was chosen where Apple's documentation is silent. Not to be
+// mixed with Accelerate's own header in one source file: the names are the same.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
+
+#pragma GCC visibility push(default)
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,104 +17,81 @@ extern "C" {
 
 #define BNNS_MAX_TENSOR_DIMENSION 8
 
-// Each of Apple's enums has 32 bits. C11 cannot say so of an enum: the type is an integer, and the
-// constants stand in an enum of their own.
+// Each of Apple's enums has 32 bits. In C++ they are types of their own; C11 cannot give an enum a
+// size, so there the type is an integer and the constants stand in an enum without a name.
+#ifdef __cplusplus
+#define SHEAF_BNNS_ENUM(name) enum name : uint32_t
+#else
+#define SHEAF_BNNS_ENUM(name) \
+  typedef uint32_t name;      \
+  enum
+#endif
 
 // The low bits are the number of bits of an element.
-typedef uint32_t BNNSDataType;
-enum {
-  BNNSDataTypeFloatBit = 0x10000,
-  BNNSDataTypeFloat16 = 0x10010,
-  BNNSDataTypeFloat32 = 0x10020,
-  BNNSDataTypeBFloat16 = 0x18010,
-  BNNSDataTypeIntBit = 0x20000,
-  BNNSDataTypeInt1 = 0x20001,
-  BNNSDataTypeInt2 = 0x20002,
-  BNNSDataTypeInt4 = 0x20004,
-  BNNSDataTypeInt8 = 0x20008,
-  BNNSDataTypeInt16 = 0x20010,
-  BNNSDataTypeInt32 = 0x20020,
-  BNNSDataTypeInt64 = 0x20040,
-  BNNSDataTypeUIntBit = 0x40000,
-  BNNSDataTypeUInt1 = 0x40001,
-  BNNSDataTypeUInt2 = 0x40002,
-  BNNSDataTypeUInt3 = 0x40003,
-  BNNSDataTypeUInt4 = 0x40004,
-  BNNSDataTypeUInt6 = 0x40006,
-  BNNSDataTypeUInt8 = 0x40008,
-  BNNSDataTypeUInt16 = 0x40010,
-  BNNSDataTypeUInt32 = 0x40020,
-  BNNSDataTypeUInt64 = 0x40040,
-  BNNSDataTypeIndexedBit = 0x80000,
-  BNNSDataTypeIndexed1 = 0x80001,
-  BNNSDataTypeIndexed2 = 0x80002,
-  BNNSDataTypeIndexed4 = 0x80004,
-  BNNSDataTypeIndexed8 = 0x80008,
-  BNNSDataTypeMiscellaneousBit = 0x100000,
-  BNNSDataTypeBoolean = 0x100008
-};
+SHEAF_BNNS_ENUM(BNNSDataType){
+    BNNSDataTypeFloatBit = 0x10000,   BNNSDataTypeFloat16 = 0x10010,
+    BNNSDataTypeFloat32 = 0x10020,    BNNSDataTypeBFloat16 = 0x18010,
+    BNNSDataTypeIntBit = 0x20000,     BNNSDataTypeInt1 = 0x20001,
+    BNNSDataTypeInt2 = 0x20002,       BNNSDataTypeInt4 = 0x20004,
+    BNNSDataTypeInt8 = 0x20008,       BNNSDataTypeInt16 = 0x20010,
+    BNNSDataTypeInt32 = 0x20020,      BNNSDataTypeInt64 = 0x20040,
+    BNNSDataTypeUIntBit = 0x40000,    BNNSDataTypeUInt1 = 0x40001,
+    BNNSDataTypeUInt2 = 0x40002,      BNNSDataTypeUInt3 = 0x40003,
+    BNNSDataTypeUInt4 = 0x40004,      BNNSDataTypeUInt6 = 0x40006,
+    BNNSDataTypeUInt8 = 0x40008,      BNNSDataTypeUInt16 = 0x40010,
+    BNNSDataTypeUInt32 = 0x40020,     BNNSDataTypeUInt64 = 0x40040,
+    BNNSDataTypeIndexedBit = 0x80000, BNNSDataTypeIndexed1 = 0x80001,
+    BNNSDataTypeIndexed2 = 0x80002,   BNNSDataTypeIndexed4 = 0x80004,
+    BNNSDataTypeIndexed8 = 0x80008,   BNNSDataTypeMiscellaneousBit = 0x100000,
+    BNNSDataTypeBoolean = 0x100008};
 
 // The bits above 16 are the rank. First-major: the last dimension is the one without gaps.
-typedef uint32_t BNNSDataLayout;
-enum {
-  BNNSDataLayoutVector = 0x10000,
-  BNNSDataLayout1DLastMajor = 0x18000,
-  BNNSDataLayout1DFirstMajor = 0x18001,
-  BNNSDataLayoutRowMajorMatrix = 0x20000,
-  BNNSDataLayoutColumnMajorMatrix = 0x20001,
-  BNNSDataLayoutFullyConnectedSparse = 0x21001,
-  BNNSDataLayout2DLastMajor = 0x28000,
-  BNNSDataLayout2DFirstMajor = 0x28001,
-  BNNSDataLayoutImageCHW = 0x30000,
-  BNNSDataLayoutSNE = 0x30001,
-  BNNSDataLayoutNSE = 0x30002,
-  BNNSDataLayoutMHA_DHK = 0x30003,
-  BNNSDataLayout3DLastMajor = 0x38000,
-  BNNSDataLayout3DFirstMajor = 0x38001,
-  BNNSDataLayoutConvolutionWeightsOIHW = 0x40000,
-  BNNSDataLayoutConvolutionWeightsOIHrWr = 0x40001,
-  BNNSDataLayoutConvolutionWeightsIOHrWr = 0x40002,
-  BNNSDataLayoutConvolutionWeightsOIHW_Pack32 = 0x40010,
-  BNNSDataLayout4DLastMajor = 0x48000,
-  BNNSDataLayout4DFirstMajor = 0x48001,
-  BNNSDataLayout5DLastMajor = 0x58000,
-  BNNSDataLayout5DFirstMajor = 0x58001,
-  BNNSDataLayout6DLastMajor = 0x68000,
-  BNNSDataLayout6DFirstMajor = 0x68001,
-  BNNSDataLayout7DLastMajor = 0x78000,
-  BNNSDataLayout7DFirstMajor = 0x78001,
-  BNNSDataLayout8DLastMajor = 0x88000,
-  BNNSDataLayout8DFirstMajor = 0x88001
-};
+SHEAF_BNNS_ENUM(BNNSDataLayout){BNNSDataLayoutVector = 0x10000,
+                                BNNSDataLayout1DLastMajor = 0x18000,
+                                BNNSDataLayout1DFirstMajor = 0x18001,
+                                BNNSDataLayoutRowMajorMatrix = 0x20000,
+                                BNNSDataLayoutColumnMajorMatrix = 0x20001,
+                                BNNSDataLayoutFullyConnectedSparse = 0x21001,
+                                BNNSDataLayout2DLastMajor = 0x28000,
+                                BNNSDataLayout2DFirstMajor = 0x28001,
+                                BNNSDataLayoutImageCHW = 0x30000,
+                                BNNSDataLayoutSNE = 0x30001,
+                                BNNSDataLayoutNSE = 0x30002,
+                                BNNSDataLayoutMHA_DHK = 0x30003,
+                                BNNSDataLayout3DLastMajor = 0x38000,
+                                BNNSDataLayout3DFirstMajor = 0x38001,
+                                BNNSDataLayoutConvolutionWeightsOIHW = 0x40000,
+                                BNNSDataLayoutConvolutionWeightsOIHrWr = 0x40001,
+                                BNNSDataLayoutConvolutionWeightsIOHrWr = 0x40002,
+                                BNNSDataLayoutConvolutionWeightsOIHW_Pack32 = 0x40010,
+                                BNNSDataLayout4DLastMajor = 0x48000,
+                                BNNSDataLayout4DFirstMajor = 0x48001,
+                                BNNSDataLayout5DLastMajor = 0x58000,
+                                BNNSDataLayout5DFirstMajor = 0x58001,
+                                BNNSDataLayout6DLastMajor = 0x68000,
+                                BNNSDataLayout6DFirstMajor = 0x68001,
+                                BNNSDataLayout7DLastMajor = 0x78000,
+                                BNNSDataLayout7DFirstMajor = 0x78001,
+                                BNNSDataLayout8DLastMajor = 0x88000,
+                                BNNSDataLayout8DFirstMajor = 0x88001};
 
-typedef uint32_t BNNSNDArrayFlags;  // of gradients only
-enum { BNNSNDArrayFlagBackpropSet = 0, BNNSNDArrayFlagBackpropAccumulate = 1 };
+// Of gradients only.
+SHEAF_BNNS_ENUM(BNNSNDArrayFlags){BNNSNDArrayFlagBackpropSet = 0,
+                                  BNNSNDArrayFlagBackpropAccumulate = 1};
 
-typedef uint32_t BNNSFlags;
-enum { BNNSFlagsUseClientPtr = 0x0001 };
+SHEAF_BNNS_ENUM(BNNSFlags){BNNSFlagsUseClientPtr = 0x0001};
 
-typedef uint32_t BNNSReduceFunction;
-enum {
-  BNNSReduceFunctionMax = 0,
-  BNNSReduceFunctionMin = 1,
-  BNNSReduceFunctionArgMax = 2,
-  BNNSReduceFunctionArgMin = 3,
-  BNNSReduceFunctionMean = 4,
-  BNNSReduceFunctionMeanNonZero = 5,
-  BNNSReduceFunctionSum = 6,
-  BNNSReduceFunctionSumSquare = 7,
-  BNNSReduceFunctionSumLog = 8,
-  BNNSReduceFunctionL1Norm = 9,
-  BNNSReduceFunctionLogicalOr = 10,
-  BNNSReduceFunctionAny = 10,
-  BNNSReduceFunctionLogicalAnd = 11,
-  BNNSReduceFunctionAll = 11,
-  BNNSReduceFunctionL2Norm = 12,
-  BNNSReduceFunctionLogSumExp = 13,
-  BNNSReduceFunctionProduct = 14,
-  BNNSReduceFunctionNone = 15,
-  BNNSReduceFunctionLogSum = 16
-};
+SHEAF_BNNS_ENUM(BNNSReduceFunction){
+    BNNSReduceFunctionMax = 0,         BNNSReduceFunctionMin = 1,
+    BNNSReduceFunctionArgMax = 2,      BNNSReduceFunctionArgMin = 3,
+    BNNSReduceFunctionMean = 4,        BNNSReduceFunctionMeanNonZero = 5,
+    BNNSReduceFunctionSum = 6,         BNNSReduceFunctionSumSquare = 7,
+    BNNSReduceFunctionSumLog = 8,      BNNSReduceFunctionL1Norm = 9,
+    BNNSReduceFunctionLogicalOr = 10,  BNNSReduceFunctionAny = 10,
+    BNNSReduceFunctionLogicalAnd = 11, BNNSReduceFunctionAll = 11,
+    BNNSReduceFunctionL2Norm = 12,     BNNSReduceFunctionLogSumExp = 13,
+    BNNSReduceFunctionProduct = 14,    BNNSReduceFunctionNone = 15,
+    BNNSReduceFunctionLogSum = 16};
 
 // The contract of posix_memalign, and of free.
 typedef int (*BNNSAlloc)(void** memptr, size_t alignment, size_t size);
@@ -141,6 +120,10 @@ typedef struct {
 
 // The rank of a layout, SIZE_MAX if it is none of the above.
 size_t BNNSDataLayoutGetRank(BNNSDataLayout layout);
+
+// The bytes from the first to the last element of an array; SIZE_MAX if the descriptor is not
+// sound.
+size_t BNNSNDArrayGetDataSize(const BNNSNDArrayDescriptor* array);
 
 // What the functions below return. The numbers -1003 and -1005 are those that BNNS was seen to
 // return; Apple names none.
@@ -180,6 +163,19 @@ int BNNSScatterND(BNNSReduceFunction op, const BNNSNDArrayDescriptor* input,
                   const BNNSNDArrayDescriptor* indices, BNNSNDArrayDescriptor* output,
                   const BNNSFilterParameters* filter_params);
 
+// dest = src, of the same shape; layouts, strides and types may differ. Types are converted as
+// sheaf::cast does. They may not overlap.
+int BNNSCopy(BNNSNDArrayDescriptor* dest, const BNNSNDArrayDescriptor* src,
+             const BNNSFilterParameters* filter_params);
+
+// dest = src with two axes exchanged. Not in place.
+int BNNSTranspose(BNNSNDArrayDescriptor* dest, const BNNSNDArrayDescriptor* src, size_t axis0,
+                  size_t axis1, const BNNSFilterParameters* filter_params);
+
+// output[i] = input[i mod size] in every dimension; each size of `output` is a multiple of input's.
+int BNNSTile(const BNNSNDArrayDescriptor* input, BNNSNDArrayDescriptor* output,
+             const BNNSFilterParameters* filter_params);
+
 // What went wrong in the last call on this thread that failed, in four lines; "" if none has.
 // Sheaf's own, and the same function as in sheaf/c.h.
 const char* sheaf_last_error(void);
@@ -187,3 +183,5 @@ const char* sheaf_last_error(void);
 #ifdef __cplusplus
 }
 #endif
+
+#pragma GCC visibility pop

@@ -4,8 +4,10 @@
 // DLPack tensors. docs/c_api.md shows a program.
 //
 // Every option struct may be set to zero, {0}: zero is the operator's default in each field. NULL
-// options are the same. A function that fails returns its status, leaves the output untouched and
-// keeps a text for sheaf_last_error. Functions may be called from many threads at once.
+// options are the same. Each begins with its own size: 0 stands for the struct of version 0.1, and
+// a program that sets sizeof keeps working with libraries whose structs have grown. A function that
+// fails returns its status, leaves the output untouched and keeps a text for sheaf_last_error.
+// Functions may be called from many threads at once.
 #pragma once
 
 #include <stddef.h>
@@ -13,6 +15,8 @@
 
 #include "sheaf/dlpack.h"
 #include "sheaf/version.h"
+
+#pragma GCC visibility push(default)
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,7 +28,8 @@ typedef enum sheaf_status {
   SHEAF_INDEX_OUT_OF_RANGE = 2,  // an index value, under SHEAF_FAIL
   SHEAF_UNSUPPORTED = 3,         // no kernel or backend for a valid call
   SHEAF_OUT_OF_MEMORY = 4,
-  SHEAF_DEVICE_ERROR = 5,    // CUDA reported an error
+  SHEAF_DEVICE_ERROR = 5,    // the device reported an error
+  SHEAF_FILE_ERROR = 6,      // a file is malformed, or reading or writing it failed
   SHEAF_INTERNAL_ERROR = -1  // a bug in Sheaf; please report the text
 } sheaf_status;
 
@@ -32,8 +37,10 @@ typedef enum sheaf_status {
 // Valid until the next failure on this thread.
 const char* sheaf_last_error(void);
 
-// The version of the library that is linked; SHEAF_VERSION is that of the header.
+// The version of the library that is linked; SHEAF_VERSION and SHEAF_VERSION_NUMBER are those of
+// the header. docs/c_api.md says what a version promises.
 const char* sheaf_version(void);
+int32_t sheaf_version_number(void);
 
 // ---- What an index value means
 
@@ -51,7 +58,7 @@ typedef enum sheaf_out_of_range {
   SHEAF_CLAMP = 2,                 // the nearest entry
   SHEAF_FILL = 3,                  // fill_value instead (gathers only)
   SHEAF_WRAP = 4,                  // modulo the number of entries
-  SHEAF_TRUST = 5,                 // never happens, the caller promises; nothing is checked
+  SHEAF_TRUST = 5,                 // the caller promises that there is none; nothing is checked
   SHEAF_SKIP = 6                   // leave the update out (scatters only)
 } sheaf_out_of_range;
 
@@ -84,9 +91,9 @@ typedef struct sheaf_index_rule {
   sheaf_scalar fill_value;  // only read by SHEAF_FILL
 } sheaf_index_rule;
 
-// How a scatter joins an update to the element that is there; see sheaf/reduction.h.
+// How a scatter combines an update with the element that is there; see sheaf/reduction.h.
 typedef enum sheaf_reduction {
-  SHEAF_REDUCE_NONE = 0,  // the update takes its place: the last one wins
+  SHEAF_REDUCE_NONE = 0,  // the update replaces it: the last one wins
   SHEAF_REDUCE_ADD = 1,
   SHEAF_REDUCE_SUB = 2,
   SHEAF_REDUCE_MUL = 3,
@@ -99,6 +106,7 @@ typedef enum sheaf_reduction {
 
 // output[pre, q, post] = data[pre, indices[q], post]
 typedef struct sheaf_gather_options {
+  size_t struct_size;  // sizeof this struct, or 0
   int64_t axis;        // negative counts from the end
   int64_t batch_dims;  // leading dimensions that data and indices share
   sheaf_index_rule rule;
@@ -106,6 +114,7 @@ typedef struct sheaf_gather_options {
 
 // output[i, j, k] = data[indices[i, j, k], j, k]   (axis 0)
 typedef struct sheaf_gather_elements_options {
+  size_t struct_size;  // sizeof this struct, or 0
   int64_t axis;
   int32_t broadcast;  // not 0: off the axis, dimensions of size 1 stretch
   sheaf_index_rule rule;
@@ -113,6 +122,7 @@ typedef struct sheaf_gather_elements_options {
 
 // output[b, g, s] = data[b, indices[b, g, 0], indices[b, g, 1], ..., s]
 typedef struct sheaf_gather_nd_options {
+  size_t struct_size;  // sizeof this struct, or 0
   int64_t batch_dims;
   sheaf_index_rule rule;
 } sheaf_gather_nd_options;
@@ -125,6 +135,7 @@ typedef struct sheaf_dims {
 
 // The general gather of XLA and StableHLO, by the names of its specification. Not optional.
 typedef struct sheaf_xla_gather_options {
+  size_t struct_size;  // sizeof this struct, or 0
   sheaf_dims offset_dims;
   sheaf_dims collapsed_slice_dims;
   sheaf_dims operand_batching_dims;
@@ -139,11 +150,12 @@ typedef struct sheaf_xla_gather_options {
 //   reduction     a sheaf_reduction
 //   exclude_self  not 0: what was there is not part of the reduction
 //   onto_zeros    not 0: start from zeros; data is not read, and may be NULL where output is given
-//   relaxed       not 0: a backend may join updates in another order, if that is faster; those
+//   relaxed       not 0: a backend may reduce in another order, if that is faster; those
 //                 of the CPU keep the order
 
 // output = data, then output[pre, indices[q], post] (reduce)= updates[pre, q, post]
 typedef struct sheaf_scatter_options {
+  size_t struct_size;  // sizeof this struct, or 0
   int64_t axis;        // negative counts from the end
   int64_t batch_dims;  // leading dimensions that data and indices share
   int32_t reduction, exclude_self, onto_zeros, relaxed;
@@ -152,6 +164,7 @@ typedef struct sheaf_scatter_options {
 
 // output = data, then output[indices[i, j, k], j, k] (reduce)= updates[i, j, k]   (axis 0)
 typedef struct sheaf_scatter_elements_options {
+  size_t struct_size;  // sizeof this struct, or 0
   int64_t axis;
   int32_t reduction, exclude_self, onto_zeros, relaxed;
   sheaf_index_rule rule;
@@ -159,6 +172,7 @@ typedef struct sheaf_scatter_elements_options {
 
 // output = data, then output[b, indices[b, g, 0], ..., s] (reduce)= updates[b, g, s]
 typedef struct sheaf_scatter_nd_options {
+  size_t struct_size;  // sizeof this struct, or 0
   int64_t batch_dims;
   int32_t reduction, exclude_self, onto_zeros, relaxed;
   sheaf_index_rule rule;
@@ -166,6 +180,7 @@ typedef struct sheaf_scatter_nd_options {
 
 // The general scatter of XLA and StableHLO, by the names of its specification. Not optional.
 typedef struct sheaf_xla_scatter_options {
+  size_t struct_size;  // sizeof this struct, or 0
   sheaf_dims update_window_dims;
   sheaf_dims inserted_window_dims;
   sheaf_dims input_batching_dims;
@@ -178,8 +193,9 @@ typedef struct sheaf_xla_scatter_options {
 } sheaf_xla_scatter_options;
 
 // ---- One call: into the memory of `output`, whose shape and type must be the right ones. A
-// scatter may have the same tensor as data and output. Tensors are in host memory (kDLCPU or
-// kDLCUDAHost).
+// scatter may have the same tensor as data and output. All tensors are in host memory, or all on
+// one device that this build has code for: there the call runs on the default stream, and returns
+// when it is done.
 sheaf_status sheaf_gather(const DLTensor* data, const DLTensor* indices, const DLTensor* output,
                           const sheaf_gather_options* options);
 sheaf_status sheaf_gather_elements(const DLTensor* data, const DLTensor* indices,
@@ -234,7 +250,7 @@ sheaf_status sheaf_plan_xla_scatter(const DLTensor* data, const DLTensor* indice
                                     const DLTensor* updates, const DLTensor* output,
                                     const sheaf_xla_scatter_options* options, sheaf_plan** plan);
 
-// The gradient as a plan of its own. Of a gather, that of data: a scatter-add onto zeros. Of a
+// The gradient as another plan. Of a gather, that of data: a scatter-add onto zeros. Of a
 // scatter with SHEAF_REDUCE_NONE or _ADD, that of the updates: a gather. *gradient as *plan above.
 sheaf_status sheaf_plan_vjp(const sheaf_plan* plan, sheaf_plan** gradient);
 
@@ -242,9 +258,35 @@ sheaf_status sheaf_plan_vjp(const sheaf_plan* plan, sheaf_plan** gradient);
 // strides are the plan's: read them while it lives, do not write them.
 sheaf_status sheaf_plan_output(const sheaf_plan* plan, DLTensor* output);
 
+// Where plans run: host threads, or a device in the order of one of its streams. A device queue has
+// a workspace, which grows with the plans that run on it. One queue is for one thread at a time.
+typedef struct sheaf_queue sheaf_queue;
+
+// At most `threads`; 0: as many as pay. On success *queue is the caller's to destroy; on failure it
+// is NULL.
+sheaf_status sheaf_queue_host(int32_t threads, sheaf_queue** queue);
+
+// On the device that the calling thread uses, which has to be this one. `stream` is of the device's
+// own kind; NULL is the default stream.
+sheaf_status sheaf_queue_device(DLDevice device, void* stream, sheaf_queue** queue);
+
+// Waits for all that was started on the queue, and reports a bad index that the last run met. Does
+// nothing on the host.
+sheaf_status sheaf_queue_finish(sheaf_queue* queue);
+
+// Waits, then frees the workspace. NULL is allowed.
+void sheaf_queue_destroy(sheaf_queue* queue);
+
 typedef struct sheaf_run_options {
+  size_t struct_size;  // sizeof this struct, or 0
   int32_t threads;     // at most this many; 0: as many as pay
   const char* kernel;  // a kernel or backend by name; NULL: the first that accepts
+  // Where to run. NULL: as a single call would. On a device queue a run returns before it is done,
+  // and sheaf_queue_finish reports bad indices; a run under SHEAF_FAIL waits for the one before, so
+  // that no report is lost.
+  sheaf_queue* queue;
+  int32_t output_is_fresh;  // not 0: nobody looks at the output if the run fails, so indices are
+                            // checked while they are used
 } sheaf_run_options;
 
 // Runs on tensors of the planned shapes, strides and types: the first a gather, the second a
@@ -255,7 +297,7 @@ sheaf_status sheaf_plan_run_scatter(const sheaf_plan* plan, const DLTensor* data
                                     const DLTensor* indices, const DLTensor* updates,
                                     const DLTensor* output, const sheaf_run_options* options);
 
-// The loop nest for the eye, and as a JSON object. The text lives as long as the plan; NULL if
+// The loop nest as text, and as a JSON object. The text lives as long as the plan; NULL if
 // there is no memory for it, or if `plan` is NULL.
 const char* sheaf_plan_str(const sheaf_plan* plan);
 const char* sheaf_plan_json(const sheaf_plan* plan);
@@ -266,3 +308,5 @@ void sheaf_plan_destroy(sheaf_plan* plan);
 #ifdef __cplusplus
 }
 #endif
+
+#pragma GCC visibility pop

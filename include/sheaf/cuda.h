@@ -18,6 +18,8 @@
 #include "sheaf/explain.h"
 #include "sheaf/queue.h"
 
+#pragma GCC visibility push(default)
+
 struct CUstream_st;  // cudaStream_t and CUstream point to one
 
 namespace sheaf::cuda {
@@ -38,7 +40,9 @@ inline bool available() { return device_available(kDevice); }
 // there is none to use.
 inline std::string description() { return device_description(kDevice); }
 
-inline size_t workspace_bytes(const Plan& plan) { return sheaf::workspace_bytes(plan, queue()); }
+inline size_t workspace_bytes(const Plan& plan, const RunOptions& options = {}) {
+  return sheaf::workspace_bytes(plan, queue(), options);
+}
 
 // Workspace of the current device, owned.
 class Workspace {
@@ -79,3 +83,5 @@ inline std::vector<KernelReport> kernels_for(const Plan& plan) {
 }
 
 }  // namespace sheaf::cuda
+
+#pragma GCC visibility pop

@@ -9,6 +9,7 @@
 // No call throws. Objects may be used from many threads at once.
 #pragma once
 
+#include <cstddef>
 #include <ranges>
 #include <type_traits>
 #include <utility>
@@ -17,6 +18,8 @@
 #include "sheaf/directml_types.h"
 #include "sheaf/plan.h"
 #include "sheaf/tensor.h"
+
+#pragma GCC visibility push(default)
 
 namespace sheaf::dml {
 
@@ -131,14 +134,38 @@ class IDMLDevice : public IDMLObject {
 // A device of the highest feature level, 6_4.
 HRESULT DMLCreateDevice(DML_CREATE_DEVICE_FLAGS flags, IDMLDevice** device) noexcept;
 
-// A device of this very feature level: what the level does not have is refused.
-HRESULT DMLCreateDevice1(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL feature_level,
+// The same device; DXGI_ERROR_UNSUPPORTED if its level is below `minimum`.
+HRESULT DMLCreateDevice1(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimum,
                          IDMLDevice** device) noexcept;
+
+}  // namespace directml
+
+// What DirectML has no word for.
+struct DeviceOptions {
+  // The device has exactly this level and refuses what the level does not have, so that a program
+  // can be tried against an older DirectML.
+  DML_FEATURE_LEVEL feature_level = DML_FEATURE_LEVEL_6_4;
+  // GATHER_ELEMENTS and SCATTER_ELEMENTS take indices that are smaller than the input off the axis,
+  // as ONNX does. DirectML's pages ask for equal sizes.
+  bool smaller_indices = false;
+};
+HRESULT CreateDevice(const DeviceOptions& options, IDMLDevice** device) noexcept;
+
+namespace detail {
+UINT64 buffer_tensor_size(DML_TENSOR_DATA_TYPE type, UINT dimension_count, const UINT* sizes,
+                          const UINT* strides) noexcept;
+}
+
+inline namespace directml {
 
 // The least TotalTensorSizeInBytes of such a tensor: up to its last element, rounded up to 4. 0 if
 // there is none: an unknown type, a size of 0, more than 8 dimensions, or 2^63 bytes and more.
+// A template, because many programs bring their own function of this name: theirs is preferred.
+template <class = void>
 UINT64 DMLCalcBufferTensorSize(DML_TENSOR_DATA_TYPE type, UINT dimension_count, const UINT* sizes,
-                               const UINT* strides) noexcept;
+                               const UINT* strides) noexcept {
+  return detail::buffer_tensor_size(type, dimension_count, sizes, strides);
+}
 
 }  // namespace directml
 
@@ -150,6 +177,11 @@ class ComPtr {
   ComPtr(std::nullptr_t) {}
   ComPtr(T* object) : object_(object) { add_ref(); }
   ComPtr(const ComPtr& other) : object_(other.object_) { add_ref(); }
+  template <class Derived>
+  requires std::is_convertible_v<Derived*, T*> ComPtr(const ComPtr<Derived>& other)
+      : object_(other.Get()) {
+    add_ref();
+  }
   ComPtr(ComPtr&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   ComPtr& operator=(ComPtr other) noexcept {
     std::swap(object_, other.object_);
@@ -177,8 +209,18 @@ class ComPtr {
   }
   T* Detach() { return std::exchange(object_, nullptr); }
 
+  // Gives `to` a reference of its own.
+  HRESULT CopyTo(T** to) const {
+    add_ref();
+    *to = object_;
+    return S_OK;
+  }
+
+  friend bool operator==(const ComPtr& a, std::nullptr_t) { return a.object_ == nullptr; }
+  friend bool operator==(const ComPtr& a, const ComPtr& b) { return a.object_ == b.object_; }
+
  private:
-  void add_ref() {
+  void add_ref() const {
     if (object_ != nullptr) {
       object_->AddRef();
     }
@@ -191,4 +233,10 @@ class ComPtr {
 
 #if !defined(DIRECTML_H) && !defined(SHEAF_DIRECTML_NO_GLOBAL_NAMES)
 using namespace sheaf::dml::directml;
+// Code that asks which DirectML.h it has finds the newest one.
+#ifndef DML_TARGET_VERSION
+#define DML_TARGET_VERSION 0x6400
 #endif
+#endif
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 
 #include "sheaf/directml_types.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf::dml::detail {
 
 // DirectML's layout is known where pointers have 64 bits; elsewhere there is nothing to hold to.
@@ -104,3 +106,5 @@ static_assert(is(offsetof(DML_BINDING_DESC, Desc), 8));
 static_assert(is(sizeof(DML_BINDING_DESC), 16));
 
 }  // namespace sheaf::dml::detail
+
+#pragma GCC visibility pop

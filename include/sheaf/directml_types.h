@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace sheaf::dml {
 
 class HostBuffer;  // sheaf/directml.h
@@ -15,10 +17,11 @@ inline namespace directml {
 
 using UINT = uint32_t;
 using UINT64 = uint64_t;
-using BOOL = int;
 #ifdef _WIN32
-using HRESULT = long;  // the type that <windows.h> gives it: 32 bits there
+using BOOL = int;      // the types that <windows.h> gives them
+using HRESULT = long;  // 32 bits there
 #else
+using BOOL = uint32_t;  // those of the DirectX headers for Linux
 using HRESULT = int32_t;
 #endif
 
@@ -282,3 +285,5 @@ struct DML_BINDING_DESC {
 
 }  // namespace directml
 }  // namespace sheaf::dml
+
+#pragma GCC visibility pop

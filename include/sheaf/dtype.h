@@ -9,6 +9,8 @@
 #include <string>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 enum class Kind : uint8_t {
@@ -132,3 +134,5 @@ constexpr DType dtype_of() {
 }
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Why a plan does what it does: which kernel runs it, which refused and why, and which element
-// goes where.
+// How a plan runs: which kernel runs it, which kernels refused and why, and which element goes
+// where.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 #include "sheaf/plan.h"
 #include "sheaf/queue.h"
 #include "sheaf/tensor.h"
+
+#pragma GCC visibility push(default)
 
 namespace sheaf {
 
@@ -46,3 +48,5 @@ inline constexpr int64_t kNoIndex = -1;  // zero-length tuples
 std::vector<ElementSource> element_map(const Plan& plan, const ConstTensor& indices);
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <iterator>
 #include <span>
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 inline constexpr int kMaxRank = 32;
@@ -82,3 +84,5 @@ class Fixed {
 using Dims = Fixed<int64_t>;
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

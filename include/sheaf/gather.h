@@ -8,6 +8,8 @@
 #include "sheaf/plan.h"
 #include "sheaf/tensor.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 // gather: whole slices along one axis.
@@ -85,3 +87,5 @@ Array gather_nd(const ConstTensor& data, const ConstTensor& indices, const Gathe
 Array xla_gather(const ConstTensor& data, const ConstTensor& indices, const XlaGatherOptions&);
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 
 #include "sheaf/dtype.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 enum class Negative : uint8_t {
@@ -61,3 +63,5 @@ struct IndexRule {
 };
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A Plan is one gather or scatter, decided: validated, lowered to a loop nest and normalised, so
-// that calls which move the same bytes are the same plan whoever made them. It is immutable and may
-// be run many times, from many threads.
+// that calls which move the same bytes are the same plan whatever their names. It is immutable and
+// may be run many times, from many threads.
 //
 //   for every point p of the loops, in order:
 //     at = Σ p·loop.data + Σ_c rule(indices[Σ p·loop.index + c.offset], c.extent) · c.stride
@@ -21,6 +21,8 @@
 #include "sheaf/index_rule.h"
 #include "sheaf/reduction.h"
 #include "sheaf/tensor.h"
+
+#pragma GCC visibility push(default)
 
 namespace sheaf {
 
@@ -131,7 +133,9 @@ class Plan {
   Nest nest_;
   TensorRanges ranges_;
   std::shared_ptr<const Request> request_;
-  std::shared_ptr<const ScatterSteps> scatter_;  // what a scatter does besides the nest
+  std::shared_ptr<const ScatterSteps> scatter_;  // the other steps of a scatter
 };
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

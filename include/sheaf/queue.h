@@ -4,7 +4,7 @@
 //
 //   sheaf::run(plan, data, indices, output, {.threads = 4});             // host memory
 //
-//   sheaf::Queue queue{.device = "cuda", .stream = stream, .workspace = workspace};
+//   sheaf::Queue queue{.device = device, .stream = stream, .workspace = workspace};
 //   sheaf::run(plan, data, indices, output, queue);                      // device memory; returns
 //   sheaf::finish(plan, queue);                                          // waits; throws
 //   IndexError
@@ -20,6 +20,8 @@
 
 #include "sheaf/plan.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 // Device memory, aligned to 256 bytes. Runs that may overlap in time need one workspace each.
@@ -31,7 +33,7 @@ struct WorkspaceView {
 struct Queue {
   std::string_view device = {};  // empty: the host; else one of device_names()
   int threads = 0;               // host: at most this many; 0: as many as pay
-  void* stream = nullptr;        // device: a cudaStream_t; null is the default stream
+  void* stream = nullptr;        // device: of its own kind; null is the default stream
   WorkspaceView workspace = {};  // device: workspace_bytes() of the plan
 };
 
@@ -46,12 +48,15 @@ void run(const Plan& plan, const void* data, const void* indices, const void* up
 // bad index. Must not be called during a capture.
 void finish(const Plan& plan, const Queue& queue);
 
+// Only waits, for whatever was started on the queue.
+void wait(const Queue& queue);
+
 // Device memory that a run of `plan` needs besides its tensors: room for the verdict on the indices
 // under kFail, for sorting a scatter's updates, and for kernels that rearrange data. 0 on the host,
-// and for every other plan.
-size_t workspace_bytes(const Plan& plan, const Queue& queue);
+// and for every other plan. A run with options.kernel needs what that kernel wants.
+size_t workspace_bytes(const Plan& plan, const Queue& queue, const RunOptions& options = {});
 
-// The devices that this build has code for, whether or not one is present: "cuda".
+// The devices that this build has code for, whether or not one is present.
 std::vector<std::string> device_names();
 
 // Whether runs on `device` can work here and now.
@@ -89,3 +94,5 @@ class DeviceMemory {
 size_t free_device_bytes(std::string_view device);
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

@@ -4,15 +4,17 @@
 // one-shot call into an output the caller owns, and as a call that returns a new Array.
 // docs/semantics.md has them on one page.
 //
-// The output is `data` with the updates joined to it, in row-major order of the updates. Give the
-// same tensor as data and output to scatter in place. While a call runs, all of the output is its
-// own: elements that no update goes to keep their value, but may be written.
+// The output is `data` with the updates reduced into it, in row-major order of the updates. Pass
+// the same tensor as data and output to scatter in place. While a call runs, no one else may use
+// any of the output: elements without an update keep their value, but may be written.
 #pragma once
 
 #include "sheaf/index_rule.h"
 #include "sheaf/plan.h"
 #include "sheaf/reduction.h"
 #include "sheaf/tensor.h"
+
+#pragma GCC visibility push(default)
 
 namespace sheaf {
 
@@ -25,8 +27,8 @@ struct ScatterOptions {
   Reduction reduction = Reduction::kNone;
   bool include_self = true;  // false: what was there is not part of the reduction
   bool onto_zeros = false;   // start from zeros; data is not read
-  bool relaxed = false;      // a backend may join updates in another order, if that is faster: on
-                             // a GPU it often is; the others keep the order all the same
+  bool relaxed = false;      // a backend may reduce in another order, if that is faster: on
+                             // a GPU it often is; the other backends keep the order
   IndexRule rule = {};
 };
 
@@ -113,16 +115,18 @@ Array scatter_nd(const ConstTensor& data, const ConstTensor& indices, const Cons
 Array xla_scatter(const ConstTensor& data, const ConstTensor& indices, const ConstTensor& updates,
                   const XlaScatterOptions&);
 
-// The gradient of a plan's output as a plan of its own (a vector-Jacobian product).
+// The gradient of a plan as another plan (a vector-Jacobian product).
 //   of a gather:          the gradient of data: a scatter-add onto zeros; the updates are the
 //                         gradient of the output
 //   of a scatter (none or add): the gradient of the updates: a gather from the gradient of the
 //                         output. (Of several updates to one element under none, only the last
-//                         counts; the others get a gradient here too. Leave them out yourself.)
-// All tensors of the new plan are contiguous, save for indices, which stay as they are; where
+//                         counts, but all of them get a gradient here.)
+// All tensors of the new plan but the indices are contiguous; indices stay as they are; where
 // gather_elements stretched them (broadcast), they are given stretched, with strides of 0. Indices
 // that the plan skipped or filled are skipped or filled with 0. Refuses other reductions, and what
 // the other operator refuses (a gather from an empty axis).
 Plan vjp(const Plan& plan);
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

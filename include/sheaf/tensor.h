@@ -14,6 +14,8 @@
 #include "sheaf/dtype.h"
 #include "sheaf/fixed.h"
 
+#pragma GCC visibility push(default)
+
 namespace sheaf {
 
 // The strides, in elements, of a row-major tensor without gaps.
@@ -88,7 +90,7 @@ auto view(C&& buffer, const Dims& sizes, const Dims& strides, int64_t first = 0)
   return detail::TensorOf<T>{std::ranges::data(buffer) + first, spec};
 }
 
-// Memory whose length the caller vouches for. (T* const&, so that an array is not taken for a
+// Memory whose length the caller guarantees. (T* const&, so that an array is not taken for a
 // pointer: its length is known.)
 template <class T>
 auto view(T* const& data, const Dims& sizes) {
@@ -133,3 +135,5 @@ class Array {
 };
 
 }  // namespace sheaf
+
+#pragma GCC visibility pop

@@ -48,6 +48,10 @@ class OutOfMemoryError(Error, MemoryError):
     """No memory for the output."""
 
 
+class FileError(Error, OSError):
+    """A file that cannot be opened, read, understood or written."""
+
+
 class DeviceError(Error, RuntimeError):
     """CUDA reported an error."""
 

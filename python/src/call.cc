@@ -3,7 +3,7 @@
 
 #include "errors.h"
 #include "gpu.h"
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "plan/refuse.h"
 #include "results.h"
 #include "support/checked.h"

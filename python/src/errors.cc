@@ -17,6 +17,7 @@ struct Classes {
   PyObject* unsupported;
   PyObject* out_of_memory;
   PyObject* device;
+  PyObject* file;
 };
 Classes classes;
 
@@ -26,6 +27,7 @@ PyObject* class_of(const Error& error) {
     case ErrorCode::kUnsupported: return classes.unsupported;
     case ErrorCode::kOutOfMemory: return classes.out_of_memory;
     case ErrorCode::kDevice: return classes.device;
+    case ErrorCode::kFile: return classes.file;
     default: return classes.argument;
   }
 }
@@ -81,7 +83,7 @@ void load_errors() {
   const auto get = [&](const char* name) { return nb::object(module.attr(name)).release().ptr(); };
   classes = {get("IndexError"),       get("ArgumentError"),   get("AxisError"),
              get("DTypeError"),       get("IndexDTypeError"), get("UnsupportedError"),
-             get("OutOfMemoryError"), get("DeviceError")};
+             get("OutOfMemoryError"), get("DeviceError"),     get("FileError")};
   nb::register_exception_translator(translate);
 }
 

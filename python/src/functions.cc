@@ -8,6 +8,7 @@
 #include "call.h"
 #include "docs.h"
 #include "errors.h"
+#include "files.h"
 #include "options.h"
 
 namespace sheaf::python {
@@ -27,6 +28,10 @@ Call numpy_call(Op op, std::string_view name, const IndexRule& rule, int threads
 
 nb::object take(nb::handle x, nb::handle indices, nb::handle axis, nb::handle out,
                 std::string_view mode, int threads) {
+  if (is_table(x) && !axis.is_none() && mode == "raise") {
+    return gather_from_table(Op::kGather, x, indices,
+                             {.axis = integer_from(axis), .rule = {"fail", "from_end", {}}}, out);
+  }
   Call call = numpy_call(Op::kGather, "take", rule_from_mode(mode), threads);
   call.scalar_result = true;
   Arrays arrays = view_arrays(call.request.name, {x, indices, out});
@@ -59,6 +64,9 @@ struct RunKeywords {
 };
 
 nb::object run_gather(Op op, nb::handle data, nb::handle indices, const RunKeywords& keywords) {
+  if (is_table(data)) {
+    return gather_from_table(op, data, indices, keywords.gather, keywords.out);
+  }
   const Arrays arrays = view_arrays(to_string(op), {data, indices, keywords.out});
   Call call;
   call.request = request_from(op, keywords.gather, arrays.data.descr());

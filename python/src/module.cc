@@ -20,4 +20,5 @@ NB_MODULE(_sheaf, module) {
   sheaf::python::bind_scatters(module);
   sheaf::python::bind_explain(module);
   sheaf::python::bind_cuda(module);
+  sheaf::python::bind_files(module);
 }

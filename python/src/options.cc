@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "errors.h"
+#include "plan/vocabulary.h"
 #include "support/text.h"
 
 namespace sheaf::python {
@@ -12,11 +13,9 @@ namespace {
 
 // `own`: the rule that only this kind of operator has.
 OutOfRange out_of_range_from(std::string_view name, OutOfRange own) {
-  for (const OutOfRange value :
-       {OutOfRange::kFail, OutOfRange::kClamp, own, OutOfRange::kWrap, OutOfRange::kTrust}) {
-    if (name == to_string(value)) {
-      return value;
-    }
+  const OutOfRangeRow* row = find_named(kOutOfRanges, name);
+  if (row != nullptr && (own == OutOfRange::kFill ? row->gathers : row->scatters)) {
+    return row->value;
   }
   if (name == "skip") {
     raise_argument(refusal_text("out_of_range=\"skip\" is a rule for scatters",
@@ -34,21 +33,16 @@ OutOfRange out_of_range_from(std::string_view name, OutOfRange own) {
 }
 
 Reduction reduction_from(std::string_view name) {
-  for (const Reduction value : {Reduction::kNone, Reduction::kAdd, Reduction::kSub, Reduction::kMul,
-                                Reduction::kMin, Reduction::kMax, Reduction::kMean}) {
-    if (name == to_string(value)) {
-      return value;
-    }
+  if (const ReductionRow* row = find_named(kReductions, name)) {
+    return row->value;
   }
   raise_argument(refusal_text("unknown reduction", cat("reduction=\"", name, "\""),
                               "\"none\", \"add\", \"sub\", \"mul\", \"min\", \"max\" or \"mean\""));
 }
 
 Negative negative_from(std::string_view name) {
-  for (const Negative value : {Negative::kFromEnd, Negative::kOutOfRange}) {
-    if (name == to_string(value)) {
-      return value;
-    }
+  if (const NegativeRow* row = find_named(kNegatives, name)) {
+    return row->value;
   }
   raise_argument(refusal_text("unknown negative", cat("negative=\"", name, "\""),
                               "\"from_end\" or \"out_of_range\""));

@@ -43,6 +43,7 @@ struct Launch {
   void* stream = nullptr;          // device
   Verdict* verdict = nullptr;      // device: steps write nothing if it names a bad index
   std::byte* workspace = nullptr;  // of the kernel; null on the host if there was no memory for it
+  const Plan* plan = nullptr;      // a gather's, whose indices a kernel with Checks::kFirst checks
   // The output is fresh, and nothing was checked before: a kernel reports bad indices that it meets
   // and may leave anything in the output. Only set for kernels with Checks::kWhileMoving.
   bool check_while_moving = false;
@@ -54,13 +55,14 @@ struct KernelQuery {
   // Addresses of data, output and updates, or-ed: what a kernel may infer alignment from. 0 where
   // there are no pointers yet: a plan that is explained is taken to run on aligned memory.
   uintptr_t addresses = 0;
-  bool relaxed = false;  // the order of a scatter's updates is free
+  bool relaxed = false;        // the order of a scatter's updates is free
+  const Plan* plan = nullptr;  // whose nest it is; null for the nest of a step
 };
 
 // How a kernel can take part in checking indices under kFail.
 enum class Checks {
   kNever,        // the driver checks all indices before the kernel runs
-  kWhileMoving,  // it can report bad indices that it meets, for outputs that nobody sees then
+  kWhileMoving,  // it can report bad indices that it meets, for fresh outputs
   kFirst,        // it checks all indices itself before it writes anything
 };
 
@@ -102,6 +104,8 @@ struct DeviceSteps {
   void (*check_launches)(const char* what);
   // An element of `type` that kernels compute with stands at a multiple of this many bytes.
   int64_t (*alignment)(DType type);
+  int dlpack_type;   // DLPack's number for this kind of device
+  int (*current)();  // which device of that kind the calling thread uses
 };
 
 struct Backend {
@@ -116,11 +120,14 @@ struct Backend {
   bool (*check)(const Plan& plan, const std::byte* indices, const Launch& launch);
   // Copies a whole tensor (a nest without coordinates), or writes zeros if data is null.
   void (*copy)(const Nest& nest, const std::byte* data, std::byte* output, const Launch& launch);
-  // Writes one element to every place that the nest leads to. The nest has no reduction.
-  void (*fill)(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
-               const Launch& launch);
+  // Writes one element to every place that the nest leads to. The nest has no reduction. This and
+  // the next are handed their own backend: on the host they are made of its scatter kernels
+  // (host_steps.h).
+  void (*fill)(const Backend& self, const Nest& nest, const std::byte* element,
+               const ScatterBuffers& buffers, const Launch& launch);
   // Adds 1 to the int64 count (buffers.data) of every place that the nest leads to.
-  void (*count)(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+  void (*count)(const Backend& self, const Nest& nest, const ScatterBuffers& buffers,
+                const Launch& launch);
   // Divides sums by counts + self where a count is not 0. The nest leads from counts (as data) to
   // sums (as output).
   void (*divide)(const Nest& nest, DType type, const std::byte* counts, std::byte* sums,

@@ -2,7 +2,7 @@
 //
 // The last checks before a run: those that need the pointers.
 #include "execution/run.h"
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "plan/refuse.h"
 #include "plan/request.h"
 #include "support/checked.h"
@@ -13,12 +13,12 @@ namespace {
 
 void check_pointer(const Plan& plan, const char* tensor, const void* pointer, ByteRange range) {
   if (pointer == nullptr && !range.empty()) {
-    refuse(plan.request(), "null pointer", cat(tensor, " has elements, but its pointer is null"),
-           "pass the tensor's memory");
+    refuse(plan.request(), {Reason::kNull, tensor}, "null pointer",
+           cat(tensor, " has elements, but its pointer is null"), "pass the tensor's memory");
   }
   const auto address = reinterpret_cast<intptr_t>(pointer);
   if (!checked_add(address, range.lo) || !checked_add(address, range.hi)) {
-    refuse(plan.request(), "tensor too large",
+    refuse(plan.request(), {Reason::kTooLarge, tensor}, "tensor too large",
            cat("the strides of ", tensor, " lead from its pointer out of the address space"),
            "check the strides; they are in elements, not in bytes");
   }
@@ -27,8 +27,8 @@ void check_pointer(const Plan& plan, const char* tensor, const void* pointer, By
 void refuse_overlap(const Plan& plan, const char* tensor, const ConstTensor& input,
                     const ConstTensor& output) {
   if (may_overlap(input, output)) {
-    refuse(plan.request(), "output overlaps an input", cat("output and ", tensor, " share memory"),
-           "an output of its own, then copy it back");
+    refuse(plan.request(), {Reason::kMemory, "output"}, "output overlaps an input",
+           cat("output and ", tensor, " share memory"), "an output of its own, then copy it back");
   }
 }
 
@@ -44,7 +44,7 @@ bool same_places(const ConstTensor& a, const ConstTensor& b) {
 void refuse_other_call(const Plan& plan, bool scatter) {
   if (plan.is_scatter() != scatter) {
     refuse(
-        plan.request(), "plan of another operator",
+        plan.request(), {Reason::kPlan}, "plan of another operator",
         cat("this is a ", plan.is_scatter() ? "scatter" : "gather", ", but it was run as a ",
             scatter ? "scatter" : "gather"),
         plan.is_scatter() ? "run(data, indices, updates, output)" : "run(data, indices, output)");

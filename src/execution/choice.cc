@@ -91,11 +91,10 @@ template <class Buffers>
                        });
   if (refusals.empty()) {
     refusals = cat("\"", asked, "\" names no ", plan.is_scatter() ? "scatter" : "gather",
-                   " kernel that can run here");
+                   " kernel of this build");
   }
-  throw Error(ErrorCode::kUnsupported,
-              four_lines(plan.request(), "no such kernel", refusals,
-                         "another kernel; sheaf explain --kernels lists them"));
+  refuse_as(ErrorCode::kUnsupported, plan.request(), {Reason::kKernel}, "no such kernel", refusals,
+            "another kernel; sheaf doctor lists the backends");
 }
 
 template <class Buffers>
@@ -136,7 +135,7 @@ std::vector<KernelReport> reports(const KernelQuery& query, Backends backends,
 }
 
 KernelQuery query_of(const Plan& plan) {
-  return {.nest = plan.nest(), .addresses = 0, .relaxed = plan.request().relaxed};
+  return {.nest = plan.nest(), .addresses = 0, .relaxed = plan.request().relaxed, .plan = &plan};
 }
 
 }  // namespace
@@ -183,16 +182,16 @@ std::string kernel_name(const Plan& plan, const RunOptions& options) {
                          : choose_gather(plan, query, nullptr, options.kernel).kernel->name);
 }
 
-size_t workspace_bytes(const Plan& plan, const Queue& queue) {
+size_t workspace_bytes(const Plan& plan, const Queue& queue, const RunOptions& options) {
   const Backend* const device = prepared_device(queue);
   if (device == nullptr) {
     return 0;
   }
   const Nest& nest = plan.nest();
   const KernelQuery query = query_of(plan);
-  const size_t kernel = plan.is_scatter()
-                            ? kernel_bytes(choose_scatter(plan, query, device, {}), nest, 0)
-                            : kernel_bytes(choose_gather(plan, query, device, {}), nest, 0);
+  const size_t kernel =
+      plan.is_scatter() ? kernel_bytes(choose_scatter(plan, query, device, options.kernel), nest, 0)
+                        : kernel_bytes(choose_gather(plan, query, device, options.kernel), nest, 0);
   return workspace_layout(plan, kernel).bytes;
 }
 

@@ -16,13 +16,13 @@ size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kA
 void check_workspace(const Plan& plan, const Queue& queue, size_t needed) {
   const WorkspaceView& workspace = queue.workspace;
   if (workspace.bytes < needed || (workspace.memory == nullptr && needed > 0)) {
-    refuse(plan.request(), "workspace too small",
+    refuse(plan.request(), {Reason::kMemory}, "workspace too small",
            cat("the workspace has ", workspace.memory == nullptr ? 0 : workspace.bytes,
                " bytes, but the plan needs ", needed),
            cat("as many bytes as workspace_bytes(plan) returns, on device ", queue.device));
   }
   if (needed > 0 && reinterpret_cast<uintptr_t>(workspace.memory) % kAlignment != 0) {
-    refuse(plan.request(), "misaligned workspace",
+    refuse(plan.request(), {Reason::kMemory}, "misaligned workspace",
            cat("its address is not a multiple of ", kAlignment, " bytes"),
            "memory as the device's allocator returns it");
   }
@@ -72,7 +72,7 @@ void check_alignment(const Plan& plan, const DeviceSteps& device, const char* te
                      const void* memory) {
   const int64_t multiple = device.alignment(type);
   if (reinterpret_cast<uintptr_t>(memory) % static_cast<uintptr_t>(multiple) != 0) {
-    refuse(plan.request(), "misaligned pointer",
+    refuse(plan.request(), {Reason::kMemory}, "misaligned pointer",
            cat(tensor, " is ", type.name(), ", but its address is not a multiple of ", multiple,
                " bytes, as the device needs"),
            "a copy of the tensor at an aligned address");

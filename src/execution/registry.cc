@@ -64,9 +64,21 @@ const Backend& device_backend(std::string_view name) {
       return *backend;
     }
   }
-  throw Error(ErrorCode::kUnsupported,
-              cat(name, ": not built\n  this build of Sheaf has no device called \"", name,
-                  "\"\n  try: sheaf doctor, which lists devices and what each of them needs"));
+  throw Error(Refusal{.code = ErrorCode::kUnsupported,
+                      .cause = {Reason::kKernel},
+                      .who = std::string(name),
+                      .what = "not built",
+                      .detail = cat("this build of Sheaf has no device called \"", name, "\""),
+                      .next = "sheaf doctor, which lists devices and what each of them needs"});
+}
+
+const Backend* device_of_dlpack(int dlpack_type) {
+  for (const Backend* backend : device_backends()) {
+    if (backend->device->dlpack_type == dlpack_type) {
+      return backend;
+    }
+  }
+  return nullptr;
 }
 
 void add_backend(const Backend& backend) { registry().list_of(backend).push_front(&backend); }

@@ -19,6 +19,9 @@ std::span<const Backend* const> device_backends();
 // Throws kUnsupported if this build has no device of that name.
 const Backend& device_backend(std::string_view name);
 
+// The one whose memory DLPack gives this number; null if this build has none.
+const Backend* device_of_dlpack(int dlpack_type);
+
 // Adds a backend of another library, in front of those that are there. To be called before the
 // first run: the lists are not guarded.
 void add_backend(const Backend& backend);

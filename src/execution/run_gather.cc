@@ -13,11 +13,16 @@ namespace {
 Launch launch_for(const Plan& plan, const TensorMemory& memory, const Queue& queue,
                   const Choice<GatherBuffers>& choice) {
   const DeviceSteps* const device = choice.backend->device;
+  Launch launch;
   if (device == nullptr) {
-    return host_launch(queue);
+    launch = host_launch(queue);
+  } else {
+    check_alignment(plan, *device, "indices", plan.indices().dtype, memory.indices);
+    launch =
+        device_launch(plan, queue, workspace_layout(plan, kernel_bytes(choice, plan.nest(), 0)));
   }
-  check_alignment(plan, *device, "indices", plan.indices().dtype, memory.indices);
-  return device_launch(plan, queue, workspace_layout(plan, kernel_bytes(choice, plan.nest(), 0)));
+  launch.plan = &plan;
+  return launch;
 }
 
 }  // namespace
@@ -29,8 +34,8 @@ void start_gather(const Plan& plan, const TensorMemory& memory, const Queue& que
   const Nest& nest = plan.nest();
   const auto addresses =
       reinterpret_cast<uintptr_t>(memory.data) | reinterpret_cast<uintptr_t>(memory.output);
-  const Choice<GatherBuffers> choice =
-      choose_gather(plan, {.nest = nest, .addresses = addresses}, device, options.kernel);
+  const Choice<GatherBuffers> choice = choose_gather(
+      plan, {.nest = nest, .addresses = addresses, .plan = &plan}, device, options.kernel);
   const Backend& backend = *choice.backend;
   Launch launch = launch_for(plan, memory, queue, choice);
   const GatherBuffers buffers{static_cast<const std::byte*>(memory.data),

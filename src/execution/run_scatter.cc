@@ -10,6 +10,7 @@
 #include "execution/verdict.h"
 #include "plan/refuse.h"
 #include "plan/scatter_steps.h"
+#include "support/float_mode.h"
 
 namespace sheaf {
 namespace {
@@ -29,10 +30,9 @@ HostScratch take_scratch(const Plan& plan, size_t kernel_bytes) {
   if (const auto& mean = plan.scatter_steps().mean) {
     scratch.counts.reset(new (std::nothrow) int64_t[static_cast<size_t>(mean->count_elements)]());
     if (scratch.counts == nullptr) {
-      throw Error(
-          ErrorCode::kOutOfMemory,
-          four_lines(plan.request(), "out of memory", "the counts of a mean do not fit into memory",
-                     "fewer elements per call, or reduction = add"));
+      refuse_as(ErrorCode::kOutOfMemory, plan.request(), {Reason::kMemory}, "out of memory",
+                "the counts of a mean do not fit into memory",
+                "fewer elements per call, or reduction = add");
     }
   }
   return scratch;
@@ -58,13 +58,13 @@ struct ScatterRun {
   void apply_updates(const void* indices) const {
     const ScatterSteps& steps = plan.scatter_steps();
     if (steps.start) {
-      backend.fill(*steps.start, steps.neutral, buffers, launch);
+      backend.fill(backend, *steps.start, steps.neutral, buffers, launch);
     }
     if (!kernel.run(plan.nest(), buffers, launch)) {
       throw_bad_index_met(plan, indices);
     }
     if (steps.mean) {
-      backend.count(steps.mean->count, {counts, buffers.indices, nullptr}, launch);
+      backend.count(backend, steps.mean->count, {counts, buffers.indices, nullptr}, launch);
       backend.divide(steps.mean->divide, plan.output().dtype, counts, buffers.data,
                      plan.request().include_self ? 1 : 0, launch);
     }
@@ -85,13 +85,15 @@ void check_device_addresses(const Plan& plan, const DeviceSteps& device,
 void start_scatter(const Plan& plan, const TensorMemory& memory, const Queue& queue,
                    const RunOptions& options) {
   check_scatter_memory(plan, memory);
+  const DefaultFloatMode mode;  // the caller's must not change the bits of a sum
   const Backend* const device = prepared_device(queue);
   const Nest& nest = plan.nest();
   const auto addresses =
       reinterpret_cast<uintptr_t>(memory.output) | reinterpret_cast<uintptr_t>(memory.updates);
   const Choice<ScatterBuffers> choice = choose_scatter(
-      plan, {.nest = nest, .addresses = addresses, .relaxed = plan.request().relaxed}, device,
-      options.kernel);
+      plan,
+      {.nest = nest, .addresses = addresses, .relaxed = plan.request().relaxed, .plan = &plan},
+      device, options.kernel);
   const size_t kernel = nest.empty() ? 0 : kernel_bytes(choice, nest, queue.threads);
   ScatterRun run{
       plan,

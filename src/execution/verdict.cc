@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "execution/verdict.h"
 
+#include <utility>
+
 #include "execution/launch.h"
 #include "plan/index_error.h"
 #include "plan/lower.h"
@@ -27,11 +29,12 @@ BadIndex bad_index(const Plan& plan, const Verdict& verdict) {
 }
 
 [[noreturn]] void throw_indices_changed(const Plan& plan) {
-  throw IndexError(four_lines(plan.request(), "index out of range",
-                              "an index was out of range when it was read, and no longer is: "
-                              "indices changed while the call ran",
-                              "indices that nobody writes to during a call"),
-                   Dims(plan.indices().rank(), 0), 1);
+  Refusal refusal = refusal_of(plan.request(), {Reason::kIndex, "indices"}, "index out of range",
+                               "an index was out of range when it was read, and no longer is: "
+                               "indices changed while the call ran",
+                               "indices that nobody writes to during a call");
+  refusal.code = ErrorCode::kIndexOutOfRange;
+  throw IndexError(std::move(refusal), Dims(plan.indices().rank(), 0), 1);
 }
 
 }  // namespace
@@ -64,6 +67,12 @@ void finish_launches(const Plan& plan, const Backend& device, const std::byte* i
   device.device->check_launches(what);
 }
 
+void wait(const Queue& queue) {
+  if (const Backend* const backend = prepared_device(queue)) {
+    backend->device->wait(nullptr, queue.stream);
+  }
+}
+
 void finish(const Plan& plan, const Queue& queue) {
   const Backend* const backend = prepared_device(queue);
   if (backend == nullptr) {
@@ -71,7 +80,7 @@ void finish(const Plan& plan, const Queue& queue) {
   }
   const bool fails = plan.nest().out_of_range == OutOfRange::kFail;
   if (fails && (queue.workspace.memory == nullptr || queue.workspace.bytes < sizeof(Verdict))) {
-    refuse(plan.request(), "no verdict to read",
+    refuse(plan.request(), {Reason::kMemory}, "no verdict to read",
            "under the rule fail a run leaves it in its workspace, and this one has no room for it",
            "the workspace that the run was given");
   }

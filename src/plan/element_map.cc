@@ -79,12 +79,10 @@ std::vector<ElementSource> room_for_all(const Request& r) {
   try {
     map.reserve(static_cast<size_t>(count));
   } catch (const std::exception&) {  // bad_alloc or length_error
-    throw Error(
-        ErrorCode::kOutOfMemory,
-        four_lines(r, "out of memory",
-                   cat("the map of ", count, is_scatter(r.op) ? " updates" : " output elements",
-                       " does not fit into memory"),
-                   "a smaller problem of the same kind"));
+    refuse_as(ErrorCode::kOutOfMemory, r, {Reason::kMemory}, "out of memory",
+              cat("the map of ", count, is_scatter(r.op) ? " updates" : " output elements",
+                  " does not fit into memory"),
+              "a smaller problem of the same kind");
   }
   return map;
 }
@@ -94,17 +92,20 @@ std::vector<ElementSource> room_for_all(const Request& r) {
 std::vector<ElementSource> element_map(const Plan& plan, const ConstTensor& indices) {
   const Request& r = plan.request();
   if (indices.spec != r.indices) {
-    refuse(r, "indices differ from the plan's",
+    refuse(r, {Reason::kPlan, "indices"}, "indices differ from the plan's",
            cat("got ", indices.spec.str(), ", planned for ", r.indices.str()),
            "the indices the plan was made for");
   }
   if (indices.data == nullptr && element_count(r.indices.sizes) > 0) {
-    refuse(r, "null pointer", "indices has elements, but its pointer is null",
-           "pass the tensor's memory");
+    refuse(r, {Reason::kNull, "indices"}, "null pointer",
+           "indices has elements, but its pointer is null", "pass the tensor's memory");
   }
   std::vector<ElementSource> map = room_for_all(r);
   if (r.rule.out_of_range == OutOfRange::kFail || r.rule.out_of_range == OutOfRange::kTrust) {
     throw_first_bad_index(plan, indices.data);
+  }
+  if (element_count(r.grid().sizes) == 0) {
+    return map;  // an inner loop is empty, but the walk would still go round the outer ones
   }
   const Nest real = lower(r);
   const Nest flat = lower(packed(r));

@@ -2,6 +2,7 @@
 #include "plan/index_error.h"
 
 #include <string>
+#include <utility>
 
 #include "plan/lower.h"
 #include "plan/refuse.h"
@@ -31,6 +32,17 @@ BadIndex find_bad(const Plan& plan, const std::byte* indices) {
   if (element_count(spec.sizes) == 0) {
     return bad;
   }
+  // An index that is repeated along a dimension with stride 0 is looked at once. Its first place is
+  // the one at 0, so the first bad index is the same. The components of a tuple are different
+  // questions even if they are one number.
+  Dims visited = spec.sizes;
+  int64_t repeats = 1;
+  for (int d = 0; d < spec.rank(); ++d) {
+    if (spec.strides[d] == 0 && d != tuple) {
+      visited[d] = 1;
+      repeats *= spec.sizes[d];
+    }
+  }
   Dims position(spec.rank(), 0);
   do {
     int64_t element = 0;
@@ -41,13 +53,14 @@ BadIndex find_bad(const Plan& plan, const std::byte* indices) {
     const auto value = load_index<Index>(indices, element);
     const Nest& nest = plan.nest();
     if (in_range_or_outside(value, nest.coordinates[component].extent, nest.negative) == kOutside) {
-      if (bad.count++ == 0) {
+      if (bad.count == 0) {
         bad.position = position;
         bad.value = std::to_string(value);
         bad.component = component;
       }
+      bad.count += repeats;
     }
-  } while (step(position, spec.sizes));
+  } while (step(position, visited));
   return bad;
 }
 
@@ -70,20 +83,17 @@ std::string bad_index_text(const Plan& plan, const BadIndex& bad) {
              counted(element_count(r.indices.sizes), "index is", "indices are"), " out of range");
 }
 
-std::string_view index_advice(const Request& r) {
-  if (!r.index_hint.empty()) {
-    return r.index_hint;
-  }
-  return is_scatter(r.op) ? "out_of_range = clamp or skip" : "out_of_range = clamp or fill";
-}
-
 }  // namespace
 
 void throw_bad_index(const Plan& plan, const BadIndex& bad) {
   const Request& r = plan.request();
-  const std::string next = cat(index_advice(r), ";  picture: ", explain_command(r));
-  throw IndexError(four_lines(r, "index out of range", bad_index_text(plan, bad), next),
-                   bad.position, bad.count);
+  Refusal refusal = refusal_of(
+      r, {Reason::kIndex, "indices", bad.component, bad.position}, "index out of range",
+      bad_index_text(plan, bad),
+      is_scatter(r.op) ? "out_of_range = clamp or skip" : "out_of_range = clamp or fill");
+  refusal.code = ErrorCode::kIndexOutOfRange;
+  refusal.picture = explain_command(r);
+  throw IndexError(std::move(refusal), bad.position, bad.count);
 }
 
 void throw_first_bad_index(const Plan& plan, const void* indices) {
@@ -102,12 +112,13 @@ void refuse_empty_axis(const Request& r, const Nest& nest) {
   }
   for (int c = 0; c < nest.coordinates.size(); ++c) {
     if (nest.coordinates[c].extent <= 0 && r.rule.out_of_range != OutOfRange::kSkip) {
-      throw IndexError(
-          four_lines(r, "index into an empty axis",
+      Refusal refusal =
+          refusal_of(r, {Reason::kIndex, "data", coordinate_axis(r, c)}, "index into an empty axis",
                      cat("axis ", coordinate_axis(r, c), " of data has no entries, but there ",
                          counted(count, "index is", "indices are"), " given"),
-                     "no indices, or data with entries on this axis"),
-          Dims(r.indices.rank(), 0), count);
+                     "no indices, or data with entries on this axis");
+      refusal.code = ErrorCode::kIndexOutOfRange;
+      throw IndexError(std::move(refusal), Dims(r.indices.rank(), 0), count);
     }
   }
 }

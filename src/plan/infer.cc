@@ -2,49 +2,53 @@
 #include "plan/infer.h"
 
 #include <algorithm>
+#include <span>
 
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "plan/refuse.h"
+#include "plan/vocabulary.h"
 #include "support/text.h"
 
 namespace sheaf {
 namespace {
 
 void check_rule(const Request& r) {
-  const auto negative = static_cast<int>(r.rule.negative);
-  const auto out_of_range = static_cast<int>(r.rule.out_of_range);
-  if (r.rule.negative > Negative::kOutOfRange || r.rule.out_of_range > OutOfRange::kSkip) {
-    refuse(r, "unknown index rule",
-           cat("negative = ", negative, " and out_of_range = ", out_of_range,
-               ", but 0..1 and 0..5 have a meaning"),
+  const OutOfRangeRow* row = find_row(kOutOfRanges, r.rule.out_of_range);
+  if (row == nullptr || find_row(kNegatives, r.rule.negative) == nullptr) {
+    refuse(r, {Reason::kIndexRule}, "unknown index rule",
+           cat("negative = ", static_cast<int>(r.rule.negative),
+               " and out_of_range = ", static_cast<int>(r.rule.out_of_range), ", but 0..",
+               kNegatives.size() - 1, " and 0..", kOutOfRanges.size() - 1, " have a meaning"),
            "one of the named rules");
   }
-  const OutOfRange others = is_scatter(r.op) ? OutOfRange::kFill : OutOfRange::kSkip;
-  if (r.rule.out_of_range == others) {
-    refuse(
-        r, "index rule of another operator",
-        cat("out_of_range = ", to_string(others), ", but ",
-            is_scatter(r.op) ? "there is no output element to fill for an update that goes nowhere"
-                             : "an output element has to come from somewhere"),
-        is_scatter(r.op) ? "out_of_range = skip" : "out_of_range = fill");
+  if (is_scatter(r.op) && !row->scatters) {
+    refuse(r, {Reason::kIndexRule}, "index rule of another operator",
+           cat("out_of_range = ", row->name,
+               ", but there is no output element to fill for an update that goes nowhere"),
+           "out_of_range = skip");
+  }
+  if (!is_scatter(r.op) && !row->gathers) {
+    refuse(r, {Reason::kIndexRule}, "index rule of another operator",
+           cat("out_of_range = ", row->name, ", but an output element has to come from somewhere"),
+           "out_of_range = fill");
   }
 }
 
 void check_tensor(const Request& r, const char* tensor, const TensorSpec& spec) {
   if (!spec.dtype.is_known()) {
-    refuse(r, "unknown element type",
+    refuse(r, {Reason::kType, tensor}, "unknown element type",
            cat(tensor, " has elements of kind ", static_cast<int>(spec.dtype.kind()), " and ",
                counted(spec.dtype.bytes(), "byte", "bytes")),
            "one of the named types, or opaque elements of 1 to 64 bytes");
   }
   if (spec.strides.size() != spec.sizes.size()) {
-    refuse(r, "strides do not match sizes",
+    refuse(r, {Reason::kStrides, tensor}, "strides do not match sizes",
            cat(tensor, " has ", spec.sizes.size(), " sizes but ", spec.strides.size(), " strides"),
            "give one stride, in elements, for each dimension");
   }
   for (int d = 0; d < spec.rank(); ++d) {
     if (spec.sizes[d] < 0) {
-      refuse(r, "negative size",
+      refuse(r, {Reason::kShape, tensor, d, spec.sizes}, "negative size",
              cat(tensor, ".sizes[", d, "] = ", spec.sizes[d], ", but sizes are 0 or more"),
              "check how the shape was computed");
     }
@@ -52,11 +56,12 @@ void check_tensor(const Request& r, const char* tensor, const TensorSpec& spec) 
   try {
     element_count(spec.sizes);
   } catch (const Error&) {
-    refuse(r, "tensor too large", cat("the sizes of ", tensor, " multiply to more than 2^63 - 1"),
+    refuse(r, {Reason::kTooLarge, tensor}, "tensor too large",
+           cat("the sizes of ", tensor, " multiply to more than 2^63 - 1"),
            "check how the shape was computed");
   }
   if (!byte_range(spec)) {
-    refuse(r, "tensor too large",
+    refuse(r, {Reason::kTooLarge, tensor}, "tensor too large",
            cat("the strides of ", tensor, " reach further than 2^63 - 1 bytes"),
            "check the strides; they are in elements, not in bytes");
   }
@@ -65,11 +70,11 @@ void check_tensor(const Request& r, const char* tensor, const TensorSpec& spec) 
 int64_t normal_axis(const Request& r) {
   const int64_t rank = r.data.rank();
   if (rank == 0) {
-    refuse(r, "data is a scalar", cat("axis = ", r.axis, ", but data has no dimensions"),
-           "reshape data to [1]");
+    refuse(r, {Reason::kRank, "data"}, "data is a scalar",
+           cat("axis = ", r.axis, ", but data has no dimensions"), "reshape data to [1]");
   }
   if (r.axis < -rank || r.axis >= rank) {
-    refuse(r, "axis out of range",
+    refuse(r, {Reason::kAxis, "data", -1, {r.axis}}, "axis out of range",
            cat("axis = ", r.axis, ", but data has ", counted(rank, "dimension", "dimensions"),
                " (allowed ", -rank, "..", rank - 1, ")"),
            cat("an axis from ", -rank, " to ", rank - 1));
@@ -84,13 +89,14 @@ int64_t normal_batch_dims(const Request& r, int64_t limit, const char* reason) {
                                  ? r.batch_dims + indices_rank
                                  : r.batch_dims;
   if (batch_dims < 0 || batch_dims > limit) {
-    refuse(r, "batch_dims out of range",
+    refuse(r, {Reason::kBatchDims, {}, -1, {r.batch_dims}, {limit}}, "batch_dims out of range",
            cat("batch_dims = ", r.batch_dims, ", but at most ", limit, " fit (", reason, ")"),
            cat("batch_dims from 0 to ", limit));
   }
   for (int d = 0; d < batch_dims; ++d) {
     if (r.data.sizes[d] != r.indices.sizes[d]) {
-      refuse(r, "batch dimensions differ",
+      refuse(r, {Reason::kShape, "indices", d, r.indices.sizes, r.data.sizes},
+             "batch dimensions differ",
              cat("dimension ", d, " is a batch dimension, but data has ", r.data.sizes[d],
                  " entries there and indices ", r.indices.sizes[d]),
              "batch dimensions of equal size, or fewer batch_dims");
@@ -101,7 +107,7 @@ int64_t normal_batch_dims(const Request& r, int64_t limit, const char* reason) {
 
 void check_output_rank(const Request& r, int64_t rank) {
   if (rank > kMaxRank) {
-    refuse(r, "too many dimensions",
+    refuse(r, {Reason::kRank, is_scatter(r.op) ? "updates" : "output"}, "too many dimensions",
            cat("the ", is_scatter(r.op) ? "updates" : "output", " would have ", rank,
                " dimensions, but at most ", kMaxRank, " are supported"),
            "merge dimensions that are adjacent in memory");
@@ -130,7 +136,7 @@ Dims gather_sizes(Request& r) {
 Dims gather_elements_sizes(Request& r) {
   r.axis = normal_axis(r);
   if (r.indices.rank() != r.data.rank()) {
-    refuse(r, "ranks differ",
+    refuse(r, {Reason::kRank, "indices"}, "ranks differ",
            cat("indices has ", counted(r.indices.rank(), "dimension", "dimensions"),
                ", but data has ", r.data.rank()),
            is_scatter(r.op) ? "indices of the same rank as data; to write whole slices use scatter"
@@ -146,7 +152,7 @@ Dims gather_elements_sizes(Request& r) {
     const bool fits = r.broadcast ? in_data == in_indices || in_data == 1 || in_indices == 1
                                   : in_indices <= in_data;
     if (!fits) {
-      refuse(r, "shapes do not fit",
+      refuse(r, {Reason::kShape, "indices", d, r.indices.sizes, r.data.sizes}, "shapes do not fit",
              cat("dimension ", d, " of indices has ", in_indices, " entries, but data has ",
                  in_data, " there"),
              r.broadcast        ? "equal sizes, or size 1 in one of the two, off the axis"
@@ -162,8 +168,8 @@ Dims gather_elements_sizes(Request& r) {
 
 Dims gather_nd_sizes(Request& r) {
   if (r.indices.rank() == 0) {
-    refuse(r, "indices is a scalar", "the last dimension of indices holds the index tuples",
-           "reshape indices to [1]");
+    refuse(r, {Reason::kRank, "indices"}, "indices is a scalar",
+           "the last dimension of indices holds the index tuples", "reshape indices to [1]");
   }
   const int64_t limit = std::min<int64_t>(r.indices.rank() - 1, r.data.rank());
   r.batch_dims = normal_batch_dims(
@@ -171,7 +177,8 @@ Dims gather_nd_sizes(Request& r) {
   const int64_t tuple = r.indices.sizes.back();
   const int64_t left = r.data.rank() - r.batch_dims;
   if (tuple > left) {
-    refuse(r, "index tuples too long",
+    refuse(r, {Reason::kShape, "indices", r.indices.rank() - 1, {tuple}, {left}},
+           "index tuples too long",
            cat("the last dimension of indices holds tuples of ", tuple, ", but data has ",
                counted(left, "dimension", "dimensions"), " for them"),
            cat("tuples of at most ", left));
@@ -187,19 +194,35 @@ Dims gather_nd_sizes(Request& r) {
 
 void check_given_output(const Request& r, const Dims& sizes) {
   if (r.output.dtype != r.data.dtype) {
-    refuse(r, "types differ",
+    refuse(r, {Reason::kType, "output"}, "types differ",
            cat("output is ", r.output.dtype.name(), ", but data is ", r.data.dtype.name()),
            cat("an output of type ", r.data.dtype.name(), "; nothing is converted"));
   }
   if (r.output.sizes != sizes) {
-    refuse(r, "output has the wrong shape",
+    refuse(r, {Reason::kShape, "output", -1, r.output.sizes, sizes}, "output has the wrong shape",
            cat("output is ", bracketed(r.output.sizes), ", but this call makes ", bracketed(sizes)),
            cat("an output of shape ", bracketed(sizes)));
   }
   if (!elements_disjoint(r.output)) {
-    refuse(r, "output overlaps itself",
+    refuse(r, {Reason::kStrides, "output"}, "output overlaps itself",
            cat("strides ", bracketed(r.output.strides), " place several elements in one spot"),
            "an output whose strides keep its elements apart");
+  }
+}
+
+// DirectML pads all tensors of a call to one rank with leading ones. What is left of a grid that
+// is padded with anything else is refused by the check of its shape.
+void drop_padding(TensorSpec& grid, int rank) {
+  int padding = 0;
+  while (grid.rank() - padding > rank && grid.sizes[padding] == 1) {
+    ++padding;
+  }
+  if (grid.rank() - padding == rank) {
+    const auto without_padding = [&](const Dims& dims) {
+      return Dims(std::span<const int64_t>(dims.begin() + padding, dims.end()));
+    };
+    grid.sizes = without_padding(grid.sizes);
+    grid.strides = without_padding(grid.strides);
   }
 }
 
@@ -211,7 +234,7 @@ TensorSpec contiguous(const Request& r, const char* tensor, const Dims& sizes) {
     }
   } catch (const Error&) {  // the sizes multiply to more than int64 holds
   }
-  refuse(r, cat(tensor, " too large"),
+  refuse(r, {Reason::kTooLarge, tensor}, cat(tensor, " too large"),
          cat("the ", tensor, " would be ", r.data.dtype.name(), bracketed(sizes),
              ": more than 2^63 - 1 bytes"),
          sizes == r.data.sizes ? "smaller data" : "fewer indices a call");
@@ -244,11 +267,14 @@ void infer(Request& r) {
     check_reduction(r);
   }
   if (!r.indices.dtype.is_integer()) {
-    refuse(r, "indices are not integers",
+    refuse(r, {Reason::kType, "indices"}, "indices are not integers",
            cat("indices is ", r.indices.dtype.name(), ", but i8 to i64 or u8 to u64 are needed"),
            "convert indices to i64");
   }
   Dims sizes = infer_sizes(r);
+  if (r.grid_is_padded) {
+    drop_padding(r.grid(), sizes.size());
+  }
   if (is_scatter(r.op)) {
     if (!r.updates_given) {
       r.updates = contiguous(r, "updates", sizes);

@@ -17,7 +17,7 @@ void infer(Request& request);
 Dims infer_sizes(Request& request);
 Dims infer_xla_sizes(Request& request);
 
-// What a scatter has besides: a reduction that its type knows, and updates of the right kind.
+// What only scatters have: a reduction that fits the type, and updates of the right type and shape.
 void check_reduction(const Request& request);
 void check_updates(const Request& request, const Dims& sizes);
 

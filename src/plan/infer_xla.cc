@@ -31,18 +31,19 @@ bool contains(const Dims& dims, int64_t d) {
 void check_dims(const Request& r, const char* name, const Dims& dims, int64_t limit, bool sorted) {
   for (int i = 0; i < dims.size(); ++i) {
     if (dims[i] < 0 || dims[i] >= limit) {
-      refuse(r, cat(name, " out of range"),
+      refuse(r, {Reason::kDimensions}, cat(name, " out of range"),
              cat(name, "[", i, "] = ", dims[i], ", but it names one of ",
                  counted(limit, "dimension", "dimensions"), " (allowed 0..", limit - 1, ")"),
              "dimensions that exist");
     }
     if (std::count(dims.begin(), dims.end(), dims[i]) > 1) {
-      refuse(r, cat(name, " repeats a dimension"),
+      refuse(r, {Reason::kDimensions}, cat(name, " repeats a dimension"),
              cat(name, " names dimension ", dims[i], " twice"), "each dimension once");
     }
   }
   if (sorted && !std::is_sorted(dims.begin(), dims.end())) {
-    refuse(r, cat(name, " is not sorted"), cat(name, " = ", bracketed(dims)), "ascending order");
+    refuse(r, {Reason::kDimensions}, cat(name, " is not sorted"), cat(name, " = ", bracketed(dims)),
+           "ascending order");
   }
 }
 
@@ -50,8 +51,8 @@ void check_apart(const Request& r, const char* name_a, const Dims& a, const char
                  const Dims& b) {
   for (const int64_t d : a) {
     if (contains(b, d)) {
-      refuse(r, cat(name_a, " meets ", name_b), cat("dimension ", d, " is in both"),
-             "each dimension in one of the two");
+      refuse(r, {Reason::kDimensions}, cat(name_a, " meets ", name_b),
+             cat("dimension ", d, " is in both"), "each dimension in one of the two");
     }
   }
 }
@@ -59,7 +60,7 @@ void check_apart(const Request& r, const char* name_a, const Dims& a, const char
 void check_length(const Request& r, const char* name, int64_t length, int64_t expected,
                   const char* reason) {
   if (length != expected) {
-    refuse(r, cat(name, " has the wrong length"),
+    refuse(r, {Reason::kDimensions}, cat(name, " has the wrong length"),
            cat(name, " has ", counted(length, "entry", "entries"), ", but needs ", expected, " (",
                reason, ")"),
            cat("a list of ", expected));
@@ -75,7 +76,8 @@ void check_windows(const Request& r) {
     const bool fits_anyway = contains(r.xla->operand_batching_dims, d) ||
                              (inserted && (contains(r.xla->start_index_map, d) || !has_updates));
     if (!fits_anyway && r.xla->slice_sizes[d] > r.data.sizes[d]) {
-      refuse(r, "window larger than data",
+      refuse(r, {Reason::kShape, "updates", d, {r.xla->slice_sizes[d]}, {r.data.sizes[d]}},
+             "window larger than data",
              cat("updates have windows of ", r.xla->slice_sizes[d], " on axis ", d,
                  " of data, which has ", counted(r.data.sizes[d], "entry", "entries")),
              "updates whose windows fit into data");
@@ -92,7 +94,8 @@ void check_slices(const Request& r) {
             : r.data.sizes[d];
     if (x.slice_sizes[d] < 0 || x.slice_sizes[d] > limit) {
       refuse(
-          r, "slice size out of range",
+          r, {Reason::kDimensions, "data", d, {x.slice_sizes[d]}, {limit}},
+          "slice size out of range",
           cat("slice_sizes[", d, "] = ", x.slice_sizes[d], ", but 0..", limit, " is allowed there"),
           "a slice that fits; 1 on collapsed and batching dimensions");
     }
@@ -107,14 +110,14 @@ void check_batching(const Request& r) {
                is_scatter(r.op) ? "one for each of input_batching_dims"
                                 : "one for each of operand_batching_dims");
   if (contains(x.start_indices_batching_dims, x.index_vector_dim)) {
-    refuse(r, cat(names.indices_batching, " holds index_vector_dim"),
+    refuse(r, {Reason::kDimensions}, cat(names.indices_batching, " holds index_vector_dim"),
            cat("dimension ", x.index_vector_dim, " holds the index tuples"), "another dimension");
   }
   for (int i = 0; i < x.operand_batching_dims.size(); ++i) {
     const int64_t in_data = r.data.sizes[static_cast<int>(x.operand_batching_dims[i])];
     const int64_t in_indices = r.indices.sizes[static_cast<int>(x.start_indices_batching_dims[i])];
     if (in_data != in_indices) {
-      refuse(r, "batch dimensions differ",
+      refuse(r, {Reason::kShape, "indices", -1, {in_indices}, {in_data}}, "batch dimensions differ",
              cat("batching dimension ", i, " has ", in_data, " entries in data and ", in_indices,
                  " in indices"),
              "batching dimensions of equal size");
@@ -129,7 +132,7 @@ void check_dimension_numbers(const Request& r) {
   const int64_t indices_rank = r.indices.rank();
   if (x.index_vector_dim < 0 || x.index_vector_dim > indices_rank) {
     refuse(
-        r, "index_vector_dim out of range",
+        r, {Reason::kDimensions}, "index_vector_dim out of range",
         cat("index_vector_dim = ", x.index_vector_dim, ", but indices has ",
             counted(indices_rank, "dimension", "dimensions"), " (allowed 0..", indices_rank, ")"),
         "the dimension that holds index tuples, or the rank of indices for single indices");
@@ -158,7 +161,7 @@ int64_t check_grid_rank(const Request& r) {
   const int64_t batch_rank = r.indices.rank() - (x.index_vector_dim < r.indices.rank() ? 1 : 0);
   const int64_t rank = batch_rank + x.offset_dims.size();
   if (rank > kMaxRank) {
-    refuse(r, "too many dimensions",
+    refuse(r, {Reason::kRank, is_scatter(r.op) ? "updates" : "output"}, "too many dimensions",
            cat("the ", is_scatter(r.op) ? "updates" : "output", " would have ", rank,
                " dimensions, but at most ", kMaxRank, " are supported"),
            "merge dimensions that are adjacent in memory");
@@ -170,7 +173,8 @@ int64_t check_grid_rank(const Request& r) {
 // A scatter's windows are as large as its updates say.
 void take_slices_from_updates(Request& r, int64_t rank) {
   if (r.updates.rank() != rank) {
-    refuse(r, "updates have the wrong rank",
+    refuse(r, {Reason::kRank, "updates", -1, {r.updates.rank()}, {rank}},
+           "updates have the wrong rank",
            cat("updates has ", counted(r.updates.rank(), "dimension", "dimensions"),
                ", but the indices and update_window_dims make ", rank),
            cat("updates of ", counted(rank, "dimension", "dimensions")));
@@ -228,7 +232,7 @@ Dims infer_xla_sizes(Request& r) {
   const Dims& slices = r.xla->slice_sizes;
   if (std::count(slices.begin(), slices.end(), 0) > 0 &&
       std::count(sizes.begin(), sizes.end(), 0) == 0) {
-    refuse(r, "slice is empty",
+    refuse(r, {Reason::kDimensions, {}, -1, slices}, "slice is empty",
            cat("slice_sizes = ", bracketed(slices), " holds no element, but the output ",
                bracketed(sizes), " does"),
            "slice sizes of 1 or more");

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "plan/scalar.h"
 
 namespace sheaf {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "plan/byte_ranges.h"
 #include "plan/index_error.h"
 #include "plan/infer.h"
 #include "plan/lower.h"
-#include "plan/memory.h"
 #include "plan/request.h"
 #include "plan/scatter_steps.h"
 

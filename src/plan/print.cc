@@ -61,19 +61,19 @@ std::string verb(const Nest& nest) {
     return "gather";
   }
   const bool reduces = nest.reduction != Reduction::kNone;
-  return reduces ? cat("scatter ", to_string(nest.reduction), " ", nest.element_type.name(), ",")
+  return reduces ? cat("scatter ", to_string(nest.reduction), " ", nest.element_type.name())
                  : "scatter";
 }
 
 }  // namespace
 
-// gather 256 bytes a step, i64 indices, negative from_end, out of range fail
+// gather, 256 bytes per step, i64 indices, negative from_end, out of range fail
 //   for p0 in 0..4096
 //     i0 = indices[p0] in 0..1000000
 //     output + p0*256 <- data + i0*256
 std::string Plan::str() const {
   const Nest& nest = nest_;
-  std::string text = cat(verb(nest), " ", counted(nest.row_bytes, "byte", "bytes"), " a step, ",
+  std::string text = cat(verb(nest), ", ", counted(nest.row_bytes, "byte", "bytes"), " per step, ",
                          nest.index_type.name(), " indices, ", rule_text(nest), "\n");
   std::string indent = "  ";
   for (int l = 0; l < nest.loops.size(); ++l) {

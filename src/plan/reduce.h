@@ -182,9 +182,10 @@ auto with_element_type(DType type, F f) {
     case Kind::kFloat32: return f(float{});
     case Kind::kComplex64: return f(std::complex<float>{});
     case Kind::kComplex128: return f(std::complex<double>{});
-    default:  // validation let no opaque element pass
-      return f(double{});
+    case Kind::kFloat64: return f(double{});
+    case Kind::kOpaque: break;  // validation let none pass
   }
+  return f(double{});
 }
 
 // Joins a row of updates to a row of cells; `bytes` are whole elements.
@@ -193,8 +194,8 @@ using ReduceRow = void (*)(std::byte* cells, const std::byte* updates, int64_t b
 // kMean adds up. Null where the type does not know the reduction; kNone copies.
 ReduceRow reduce_row(DType type, Reduction reduction);
 
-// What a reduction without the old value starts from: joining an update to it gives the update (its
-// negative, for kSub; for complex products, save for infinite parts and signs of zero).
+// What a reduction without the old value starts from: reducing an update into it gives the update
+// (its negative for kSub; complex products may differ in infinite parts and signs of zero).
 void neutral_element(DType type, Reduction reduction, std::byte* element);
 
 // Sums, `step` bytes apart, into means. Integers are rounded down.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "plan/refuse.h"
 
+#include <utility>
+
 #include "plan/scalar.h"
-#include "sheaf/scatter.h"
 #include "support/text.h"
 
 namespace sheaf {
@@ -81,29 +82,12 @@ std::string rule_attributes(const Request& r) {
   return text;
 }
 
+std::string text_of(const Refusal& r) {
+  return cat(r.who, ": ", r.what, "\n  ", r.detail, r.given.empty() ? "" : cat("\n  ", r.given),
+             "\n  try: ", r.next, r.picture.empty() ? "" : cat(";  picture: ", r.picture));
+}
+
 }  // namespace
-
-std::string_view to_string(Op op) {
-  switch (op) {
-    case Op::kGather: return "gather";
-    case Op::kGatherElements: return "gather_elements";
-    case Op::kGatherNd: return "gather_nd";
-    case Op::kXlaGather: return "xla_gather";
-    case Op::kScatter: return "scatter";
-    case Op::kScatterElements: return "scatter_elements";
-    case Op::kScatterNd: return "scatter_nd";
-    case Op::kXlaScatter: return "xla_scatter";
-  }
-  return "";
-}
-
-IndexRule usual_rule(Op op) {
-  switch (op) {
-    case Op::kXlaGather: return XlaGatherOptions{}.rule;
-    case Op::kXlaScatter: return XlaScatterOptions{}.rule;
-    default: return {};
-  }
-}
 
 std::string describe(const Request& r) {
   std::string text = cat("data ", r.data.str(), "   indices ", r.indices.str());
@@ -120,29 +104,59 @@ std::string explain_command(const Request& r) {
              attributes(r, " ", "="), reduction_attributes(r, " ", "="), rule_attributes(r), "'");
 }
 
-std::string four_lines(const Request& r, const std::string& what, const std::string& detail,
-                       const std::string& next) {
-  return cat(r.name, ": ", what, "\n  ", detail, "\n  ", describe(r), "\n  try: ", next);
+Error::Error(Refusal refusal)
+    : std::runtime_error(text_of(refusal)),
+      refusal_(std::make_shared<const Refusal>(std::move(refusal))) {}
+
+Refusal refusal_of(const Request& r, const Cause& cause, std::string what, std::string detail,
+                   std::string next) {
+  return {.cause = cause,
+          .who = std::string(r.name),
+          .what = std::move(what),
+          .detail = std::move(detail),
+          .given = describe(r),
+          .next = std::move(next)};
 }
 
-void refuse(const Request& r, const std::string& what, const std::string& detail,
-            const std::string& next) {
-  throw Error(ErrorCode::kInvalidArgument, four_lines(r, what, detail, next));
+void refuse(const Request& r, const Cause& cause, std::string what, std::string detail,
+            std::string next) {
+  throw Error(refusal_of(r, cause, std::move(what), std::move(detail), std::move(next)));
+}
+
+void refuse(const Request& r, std::string what, std::string detail, std::string next) {
+  refuse(r, {}, std::move(what), std::move(detail), std::move(next));
+}
+
+void refuse_as(ErrorCode code, const Request& r, const Cause& cause, std::string what,
+               std::string detail, std::string next) {
+  Refusal refusal = refusal_of(r, cause, std::move(what), std::move(detail), std::move(next));
+  refusal.code = code;
+  throw Error(std::move(refusal));
+}
+
+std::string four_lines(const Request& r, const std::string& what, const std::string& detail,
+                       const std::string& next) {
+  return text_of(refusal_of(r, {}, what, detail, next));
 }
 
 void check_planned(const Plan& plan, const char* tensor, const TensorSpec& got,
                    const TensorSpec& planned) {
   if (got != planned) {
-    refuse(plan.request(), cat(tensor, " differs from the plan's"),
+    refuse(plan.request(), {Reason::kPlan, tensor, -1, got.sizes, planned.sizes},
+           cat(tensor, " differs from the plan's"),
            cat("got ", got.str(), ", planned for ", planned.str()),
            "a plan for these tensors, or these strides");
   }
 }
 
-void refuse_tensor(const std::string& what, const std::string& detail, const std::string& shape,
-                   const std::string& next) {
-  throw Error(ErrorCode::kInvalidArgument,
-              cat("tensor: ", what, "\n  ", detail, "\n  ", shape, "\n  try: ", next));
+void refuse_tensor(const Cause& cause, const std::string& what, const std::string& detail,
+                   const std::string& shape, const std::string& next) {
+  throw Error(Refusal{.cause = cause,
+                      .who = "tensor",
+                      .what = what,
+                      .detail = detail,
+                      .given = shape,
+                      .next = next});
 }
 
 }  // namespace sheaf

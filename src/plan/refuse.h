@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The one place where the text of a refusal is put together: four lines, see sheaf/error.h.
+// The one place that writes a refusal: its data (Cause) and its words, put together as four lines.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "plan/request.h"
 #include "sheaf/error.h"
@@ -14,22 +15,34 @@ namespace sheaf {
 std::string describe(const Request& request);
 
 // The command that draws this request: "sheaf explain 'gather f32[3,5] i64[4] axis=1'". What it
-// quotes is a problem string (frontends/problem), which reads back as this request without strides.
+// quotes is a problem string (tools/problem), which reads back as this request without strides.
 std::string explain_command(const Request& request);
 
+// The words of a refusal that speaks of a call: who asked, and all its shapes and types.
+Refusal refusal_of(const Request& request, const Cause& cause, std::string what, std::string detail,
+                   std::string next);
+
+// Throws kInvalidArgument. `next` completes "try: …".
+[[noreturn]] void refuse(const Request& request, const Cause& cause, std::string what,
+                         std::string detail, std::string next);
+[[noreturn]] void refuse(const Request& request, std::string what, std::string detail,
+                         std::string next);
+
+// Throws kUnsupported, kOutOfMemory, …
+[[noreturn]] void refuse_as(ErrorCode code, const Request& request, const Cause& cause,
+                            std::string what, std::string detail, std::string next);
+
+// The text of such a refusal.
 std::string four_lines(const Request& request, const std::string& what, const std::string& detail,
                        const std::string& next);
-
-// Throws kInvalidArgument.
-[[noreturn]] void refuse(const Request& request, const std::string& what, const std::string& detail,
-                         const std::string& next);
 
 // Throws unless `got` is what was planned for. `tensor` is its name.
 void check_planned(const Plan& plan, const char* tensor, const TensorSpec& got,
                    const TensorSpec& planned);
 
 // The same as refuse() for a tensor that stands alone (a view being made).
-[[noreturn]] void refuse_tensor(const std::string& what, const std::string& detail,
-                                const std::string& shape, const std::string& next);
+[[noreturn]] void refuse_tensor(const Cause& cause, const std::string& what,
+                                const std::string& detail, const std::string& shape,
+                                const std::string& next);
 
 }  // namespace sheaf

@@ -37,12 +37,12 @@ IndexRule usual_rule(Op op);        // what an operator does where nothing else 
 struct Request {
   Op op = Op::kGather;
   std::string_view name;  // who asks: the first word of every error. A string literal.
-  // What a dialect's user can do about a bad index; empty: choose another rule. A string literal.
-  std::string_view index_hint;
   TensorSpec data, indices, output;
   TensorSpec updates;         // of a scatter
   bool output_given = false;  // false: the output is contiguous, its sizes computed
   bool updates_given = true;  // false: the same for the updates (not of kXlaScatter)
+  bool grid_is_padded =
+      false;  // leading ones of a given grid() that the operator lacks are dropped
   int64_t axis = 0;
   int64_t batch_dims = 0;
   bool broadcast = false;
@@ -59,6 +59,7 @@ struct Request {
   // The two sides of the nest: what indices point into, and what has an element for each point.
   const TensorSpec& table() const { return is_scatter(op) ? output : data; }
   const TensorSpec& grid() const { return is_scatter(op) ? updates : output; }
+  TensorSpec& grid() { return is_scatter(op) ? updates : output; }
 };
 
 // Validates, lowers and normalises. Throws Error if the request is not sound. The plan's request()

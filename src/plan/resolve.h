@@ -66,8 +66,11 @@ constexpr int64_t resolve(Index value, int64_t extent, Negative negative, OutOfR
       }
     case OutOfRange::kTrust:
       return widen(value);  // the caller's promise is broken; so is what follows
-    default: return kOutside;
+    case OutOfRange::kFail:
+    case OutOfRange::kFill:
+    case OutOfRange::kSkip: break;
   }
+  return kOutside;
 }
 
 template <class Index>
@@ -88,9 +91,19 @@ auto with_index_type(DType type, F f) {
     case Kind::kUInt16: return f(uint16_t{});
     case Kind::kUInt32: return f(uint32_t{});
     case Kind::kUInt64: return f(uint64_t{});
-    default:  // validation let only integers pass
-      return f(int64_t{});
+    case Kind::kInt64: return f(int64_t{});
+    case Kind::kBool:
+    case Kind::kFloat8E4M3:
+    case Kind::kFloat8E5M2:
+    case Kind::kFloat16:
+    case Kind::kBFloat16:
+    case Kind::kFloat32:
+    case Kind::kFloat64:
+    case Kind::kComplex64:
+    case Kind::kComplex128:
+    case Kind::kOpaque: break;  // validation let only integers pass
   }
+  return f(int64_t{});
 }
 
 }  // namespace sheaf

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "plan/scalar.h"
 
-#include <charconv>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -11,6 +10,7 @@
 
 #include "plan/refuse.h"
 #include "support/float_bits.h"
+#include "support/number_text.h"
 #include "support/text.h"
 
 namespace sheaf {
@@ -19,14 +19,8 @@ namespace {
 using Complex = std::complex<double>;
 
 template <class T>
-void store(T value, std::byte* element) {
+void store_element(T value, std::byte* element) {
   std::memcpy(element, &value, sizeof value);
-}
-
-// The shortest text that reads back as the same double.
-std::string shortest(double value) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
 Complex as_complex(const Scalar& value) {
@@ -75,8 +69,13 @@ std::optional<std::string> store_integer(const Scalar& value, DType type, std::b
   if (!as_integer(value, number)) {
     return cat(to_string(value), " is not a value of type ", type.name());
   }
-  store(number, element);
+  store_element(number, element);
   return std::nullopt;
+}
+
+template <class Bits>
+void store_small(const FloatFormat& format, double value, std::byte* element) {
+  store_element(static_cast<Bits>(to_float_bits(format, value)), element);
 }
 
 std::optional<std::string> store_float(const Scalar& value, DType type, std::byte* element) {
@@ -85,34 +84,28 @@ std::optional<std::string> store_float(const Scalar& value, DType type, std::byt
     return cat(to_string(value), " is complex, but the type is ", type.name());
   }
   const double real = number.real();
-  switch (type.kind()) {
-    case Kind::kFloat8E4M3:
-      store(static_cast<uint8_t>(to_float_bits(kFormatF8E4M3, real)), element);
-      break;
-    case Kind::kFloat8E5M2:
-      store(static_cast<uint8_t>(to_float_bits(kFormatF8E5M2, real)), element);
-      break;
-    case Kind::kFloat16: store(to_float_bits(kFormatF16, real), element); break;
-    case Kind::kBFloat16: store(to_float_bits(kFormatBF16, real), element); break;
-    case Kind::kFloat32: store(static_cast<float>(real), element); break;
-    default: store(real, element); break;
+  if (type == f8e4m3) {
+    store_small<uint8_t>(kFormatF8E4M3, real, element);
+  } else if (type == f8e5m2) {
+    store_small<uint8_t>(kFormatF8E5M2, real, element);
+  } else if (type == f16) {
+    store_small<uint16_t>(kFormatF16, real, element);
+  } else if (type == bf16) {
+    store_small<uint16_t>(kFormatBF16, real, element);
+  } else if (type == f32) {
+    store_element(static_cast<float>(real), element);
+  } else {
+    store_element(real, element);
   }
   return std::nullopt;
 }
 
-std::optional<std::string> store_other(const Scalar& value, DType type, std::byte* element) {
-  const Complex number = as_complex(value);
-  switch (type.kind()) {
-    case Kind::kBool: store(number != Complex(0, 0), element); return std::nullopt;
-    case Kind::kComplex64: store(std::complex<float>(number), element); return std::nullopt;
-    case Kind::kComplex128: store(number, element); return std::nullopt;
-    default:
-      if (number != Complex(0, 0)) {
-        return cat("opaque elements can only be filled with 0, not with ", to_string(value));
-      }
-      std::memset(element, 0, static_cast<size_t>(type.bytes()));
-      return std::nullopt;
+std::optional<std::string> store_opaque(const Scalar& value, DType type, std::byte* element) {
+  if (as_complex(value) != Complex(0, 0)) {
+    return cat("opaque elements can only be filled with 0, not with ", to_string(value));
   }
+  std::memset(element, 0, static_cast<size_t>(type.bytes()));
+  return std::nullopt;
 }
 
 }  // namespace
@@ -122,9 +115,9 @@ std::string to_string(const Scalar& value) {
       [](const auto& v) {
         using V = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<V, Complex>) {
-          return cat("(", shortest(v.real()), ",", shortest(v.imag()), ")");
+          return cat("(", shortest_text(v.real()), ",", shortest_text(v.imag()), ")");
         } else if constexpr (std::is_same_v<V, double>) {
-          return shortest(v);
+          return shortest_text(v);
         } else {
           return cat(v);
         }
@@ -148,13 +141,17 @@ std::optional<std::string> encode(const Scalar& value, DType type, std::byte* el
     case Kind::kBFloat16:
     case Kind::kFloat32:
     case Kind::kFloat64: return store_float(value, type, element);
-    default: return store_other(value, type, element);
+    case Kind::kBool: store_element(as_complex(value) != Complex(0, 0), element); break;
+    case Kind::kComplex64: store_element(std::complex<float>(as_complex(value)), element); break;
+    case Kind::kComplex128: store_element(as_complex(value), element); break;
+    case Kind::kOpaque: return store_opaque(value, type, element);
   }
+  return std::nullopt;
 }
 
 void encode_fill_value(const Request& r, std::byte* element) {
   if (const auto reason = encode(r.rule.fill_value, r.data.dtype, element)) {
-    refuse(r, "fill_value does not fit", cat("fill_value: ", *reason),
+    refuse(r, {Reason::kFillValue}, "fill_value does not fit", cat("fill_value: ", *reason),
            cat("a value of type ", r.data.dtype.name()));
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/scatter_steps.h"
 
+#include "plan/byte_ranges.h"
 #include "plan/lower.h"
-#include "plan/memory.h"
 #include "plan/reduce.h"
 #include "plan/refuse.h"
 
@@ -22,8 +22,14 @@ bool counts_alike(const Request& r, int d) {
   switch (r.op) {
     case Op::kScatter: return d != r.axis && d >= r.batch_dims;
     case Op::kScatterNd: return d >= r.batch_dims + r.indices.sizes.back();
-    default: return false;  // XLA's windows need not cover a dimension
+    case Op::kScatterElements:
+    case Op::kXlaScatter:  // its windows need not cover a dimension
+    case Op::kGather:
+    case Op::kGatherElements:
+    case Op::kGatherNd:
+    case Op::kXlaGather: break;
   }
+  return false;
 }
 
 // One count for the elements that have the same: a stride of 0 along those dimensions.
@@ -35,7 +41,8 @@ TensorSpec count_spec(const Request& r) {
     stride *= counts_alike(r, d) ? 1 : spec.sizes[d];
   }
   if (!byte_range(spec)) {
-    refuse(r, "tensor too large", "the counts of a mean, 8 bytes each, reach beyond 2^63 - 1 bytes",
+    refuse(r, {Reason::kTooLarge, "output"}, "tensor too large",
+           "the counts of a mean, 8 bytes each, reach beyond 2^63 - 1 bytes",
            "fewer elements a call, or reduction = add");
   }
   return spec;

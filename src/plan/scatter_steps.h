@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What a scatter does besides its nest, decided when the plan is made. In order:
+// The steps of a scatter, decided when the plan is made. In order:
 //   base      data, or zeros, are copied to the output (not if they are the same tensor)
 //   start     without include_self, every element that an update goes to becomes `neutral`
-//   the nest  updates are joined (kMean adds up)
+//   the nest  updates are reduced (kMean adds up)
 //   counts    for kMean: how many updates each element got; then the sums are divided
 #pragma once
 

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #endif
 
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 #include "plan/refuse.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -18,7 +18,7 @@ namespace sheaf {
 namespace detail {
 
 void throw_too_many_dimensions(int64_t rank) {
-  refuse_tensor("too many dimensions",
+  refuse_tensor({Reason::kRank, {}, -1, {rank}, {kMaxRank}}, "too many dimensions",
                 cat("rank ", rank, ", but at most ", kMaxRank, " are supported"),
                 "no tensor can be made", "merging dimensions that are adjacent in memory");
 }
@@ -26,7 +26,8 @@ void throw_too_many_dimensions(int64_t rank) {
 void check_view_count(const TensorSpec& spec, int64_t buffer_elements) {
   const int64_t needed = element_count(spec.sizes);
   if (needed != buffer_elements) {
-    refuse_tensor("sizes do not match the buffer",
+    refuse_tensor({Reason::kShape, {}, -1, {needed}, {buffer_elements}},
+                  "sizes do not match the buffer",
                   cat("sizes ", bracketed(spec.sizes), " need ", needed,
                       " elements, but the buffer has ", buffer_elements),
                   spec.str(), "sizes whose product is the buffer's length, or give strides");
@@ -35,7 +36,7 @@ void check_view_count(const TensorSpec& spec, int64_t buffer_elements) {
 
 void check_view_bounds(const TensorSpec& spec, int64_t first, int64_t buffer_elements) {
   if (spec.strides.size() != spec.sizes.size()) {
-    refuse_tensor("strides do not match sizes",
+    refuse_tensor({Reason::kStrides}, "strides do not match sizes",
                   cat(spec.sizes.size(), " sizes but ", spec.strides.size(), " strides"),
                   spec.str(), "one stride, in elements, for each dimension");
   }
@@ -46,7 +47,7 @@ void check_view_bounds(const TensorSpec& spec, int64_t first, int64_t buffer_ele
                       first + range->lo / bytes >= 0 &&
                       range->hi / bytes <= buffer_elements - first;
   if (!inside) {
-    refuse_tensor("view leaves its buffer",
+    refuse_tensor({Reason::kStrides}, "view leaves its buffer",
                   cat("from element ", first, " these strides reach outside the buffer's ",
                       buffer_elements, " elements"),
                   spec.str(), "smaller sizes or strides; strides are in elements");
@@ -70,14 +71,16 @@ int64_t element_count(const Dims& sizes) {
   bool empty = false;
   for (const int64_t size : sizes) {
     if (size < 0) {
-      refuse_tensor("negative size", cat("size ", size, ", but sizes are 0 or more"),
+      refuse_tensor({Reason::kShape, {}, -1, sizes}, "negative size",
+                    cat("size ", size, ", but sizes are 0 or more"),
                     cat("sizes ", bracketed(sizes)), "checking how the shape was computed");
     }
     empty = empty || size == 0;
     const auto next = checked_mul(product, std::max<int64_t>(1, size));
     if (!next) {
-      refuse_tensor("tensor too large", "the sizes multiply to more than 2^63 - 1",
-                    cat("sizes ", bracketed(sizes)), "checking how the shape was computed");
+      refuse_tensor({Reason::kTooLarge, {}, -1, sizes}, "tensor too large",
+                    "the sizes multiply to more than 2^63 - 1", cat("sizes ", bracketed(sizes)),
+                    "checking how the shape was computed");
     }
     product = *next;
   }
@@ -124,10 +127,14 @@ Array::Array(const TensorSpec& spec)
       bytes ? ::operator new (static_cast<size_t>(*bytes), std::align_val_t{64}, std::nothrow)
             : nullptr;
   if (memory == nullptr) {
-    throw Error(ErrorCode::kOutOfMemory,
-                cat("tensor: out of memory\n  ", count_, " elements of ", spec.dtype.bytes(),
-                    " bytes could not be allocated\n  ", spec_.str(),
-                    "\n  try: fewer indices a call, or an output of your own"));
+    throw Error(Refusal{
+        .code = ErrorCode::kOutOfMemory,
+        .cause = {Reason::kMemory, {}, -1, spec.sizes},
+        .who = "tensor",
+        .what = "out of memory",
+        .detail = cat(count_, " elements of ", spec.dtype.bytes(), " bytes could not be allocated"),
+        .given = spec_.str(),
+        .next = "fewer indices a call, or an output of your own"});
   }
   memory_.reset(static_cast<std::byte*>(memory));
   ask_for_huge_pages(memory, *bytes);
@@ -139,7 +146,7 @@ void Array::Free::operator()(std::byte* memory) const {
 
 void Array::check_type(DType asked) const {
   if (asked != spec_.dtype) {
-    refuse_tensor("types differ",
+    refuse_tensor({Reason::kType}, "types differ",
                   cat("elements of ", asked.name(), " asked of ", spec_.dtype.name()), spec_.str(),
                   "the element type of the array");
   }

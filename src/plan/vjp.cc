@@ -15,7 +15,7 @@ Request of_gather(const Request& r) {
   if (r.broadcast && r.data.sizes != r.output.sizes) {
     for (int d = 0; d < r.data.rank(); ++d) {
       if (d != r.axis && r.output.sizes[d] != r.data.sizes[d]) {
-        refuse(r, "no gradient as one plan",
+        refuse(r, {Reason::kGradient}, "no gradient as one plan",
                cat("dimension ", d, " of data was stretched from ", r.data.sizes[d], " to ",
                    r.output.sizes[d]),
                "stretch data first, and sum its gradient");
@@ -46,14 +46,14 @@ Request of_gather(const Request& r) {
 
 Request of_scatter(const Request& r) {
   if (r.reduction != Reduction::kNone && r.reduction != Reduction::kAdd) {
-    refuse(r, "no gradient as one plan",
+    refuse(r, {Reason::kGradient}, "no gradient as one plan",
            cat("reduction = ", to_string(r.reduction), ", but none and add have one"),
            "reduction = none or add");
   }
   const bool open_windows =
       r.op == Op::kXlaScatter && r.rule.out_of_range == OutOfRange::kSkip && !r.skip_whole_window;
   if (open_windows) {
-    refuse(r, "no gradient as one plan",
+    refuse(r, {Reason::kGradient}, "no gradient as one plan",
            "windows that are partly outside are cut element by element",
            "skip_whole_window = true");
   }

@@ -5,14 +5,15 @@
 // bits. In integers and constexpr, so that every processor runs the same.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <limits>
+
+#include "support/bit_cast.h"
 
 namespace sheaf {
 
 // A binary format by its parts. `ieee` formats keep the top exponent for infinities and NaN;
-// the others (E4M3 "fn") use it for numbers, save for the one pattern of all ones, which is NaN.
+// the others (E4M3 "fn") use it for numbers, except for the pattern of all ones, which is NaN.
 struct FloatFormat {
   int exponent_bits, mantissa_bits;
   bool ieee;
@@ -47,7 +48,7 @@ constexpr uint64_t rounded_shift(uint64_t value, int shift) {
 // The pattern nearest to `value`. Above the largest number: infinity, or NaN where there is none.
 constexpr uint16_t to_float_bits(FloatFormat format, double value) {
   constexpr uint64_t kInfinity = uint64_t{0x7FF} << 52;
-  const auto bits = std::bit_cast<uint64_t>(value);
+  const auto bits = bit_cast<uint64_t>(value);
   const uint64_t magnitude = bits & ~(uint64_t{1} << 63);
   const int sign = static_cast<int>(bits >> 63) << (format.exponent_bits + format.mantissa_bits);
   const int overflow = format.ieee ? format.infinity() : format.nan();
@@ -87,10 +88,10 @@ constexpr double from_float_bits(FloatFormat format, uint16_t bits) {
   } else {
     const int hidden = exponent == 0 ? 0 : 1 << mantissa;
     const int power = (exponent > 1 ? exponent : 1) - format.bias() - mantissa;
-    magnitude = (fraction + hidden) * std::bit_cast<double>(uint64_t(1023 + power) << 52);
+    magnitude = (fraction + hidden) * bit_cast<double>(uint64_t(1023 + power) << 52);
   }
   const uint64_t sign = uint64_t{negative} << 63;
-  return std::bit_cast<double>(std::bit_cast<uint64_t>(magnitude) | sign);
+  return bit_cast<double>(bit_cast<uint64_t>(magnitude) | sign);
 }
 
 }  // namespace sheaf

@@ -28,6 +28,8 @@ TEST(CapiBoundary, Errors) {
   EXPECT_STREQ(sheaf_last_error(), "text of 4");
   EXPECT_EQ(status_of(ErrorCode::kDevice), SHEAF_DEVICE_ERROR);
   EXPECT_STREQ(sheaf_last_error(), "text of 5");
+  EXPECT_EQ(status_of(ErrorCode::kFile), SHEAF_FILE_ERROR);
+  EXPECT_STREQ(sheaf_last_error(), "text of 6");
   EXPECT_EQ(status_of(ErrorCode{77}), SHEAF_INTERNAL_ERROR);
 }
 

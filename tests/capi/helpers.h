@@ -8,12 +8,18 @@
 #include <sheaf/c.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace sheaf::capi_tests {
+
+struct Destroy {
+  void operator()(sheaf_plan* plan) const { sheaf_plan_destroy(plan); }
+};
+using PlanPtr = std::unique_ptr<sheaf_plan, Destroy>;
 
 template <class T>
 constexpr DLDataType type_of() {

@@ -12,11 +12,6 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-struct Destroy {
-  void operator()(sheaf_plan* plan) const { sheaf_plan_destroy(plan); }
-};
-using PlanPtr = std::unique_ptr<sheaf_plan, Destroy>;
-
 class CapiScatterPlan : public testing::Test {
  protected:
   PlanPtr make(const sheaf_scatter_options* options = nullptr) {

@@ -37,7 +37,8 @@ void run_thread(Shared& shared, int number) {
     if (bad) {
       indices.values[7] = 5000 + number;
     }
-    const sheaf_run_options options = {number % 3, nullptr};
+    sheaf_run_options options = {};
+    options.threads = number % 3;
     const sheaf_status status = sheaf_plan_run(shared.plan, shared.data, indices, output, &options);
     if (bad) {
       const std::string wanted = "indices[7] = " + std::to_string(5000 + number) + ",";

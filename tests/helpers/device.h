@@ -24,6 +24,12 @@ struct CUgraphExec_st;  // cudaGraphExec_t points to one
 // compute-sanitizer sees reads outside as well.
 const Machine& gpu();
 
+// Memory of the device.
+class CudaMemory : public sheaf::DeviceMemory {
+ public:
+  explicit CudaMemory(size_t bytes) : DeviceMemory(sheaf::cuda::kDevice, bytes) {}
+};
+
 // Skipped where there is no device.
 class DeviceTest : public testing::Test {
  protected:

@@ -7,13 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "device/device_memory.h"
 #include "helpers/device.h"
 #include "helpers/guarded_tensor.h"
 
 namespace {
 
-using sheaf::DeviceMemory;
 using sheaf::cuda::WorkspaceView;
 
 constexpr size_t kGuard = 256;
@@ -67,14 +65,32 @@ struct Parts {
   }
 };
 
-void launch(const sheaf::Plan& plan, const Parts& p, WorkspaceView workspace,
-            const DeviceStream& stream, const sheaf::RunOptions& options) {
+void launch_asked(const sheaf::Plan& plan, const Parts& p, WorkspaceView workspace,
+                  const DeviceStream& stream, const sheaf::RunOptions& options) {
   const std::byte* data = p.in_place ? p.output.first() : p.data.first();
   if (plan.is_scatter()) {
     sheaf::cuda::run(plan, data, p.indices.first(), p.updates.first(), p.output.first(), workspace,
                      stream, options);
   } else {
     sheaf::cuda::run(plan, data, p.indices.first(), p.output.first(), workspace, stream, options);
+  }
+}
+
+// kernels() takes all addresses for aligned. Where they are not, a kernel may refuse them; then the
+// one that is chosen runs.
+void launch(const sheaf::Plan& plan, const Parts& p, WorkspaceView workspace,
+            const DeviceStream& stream, const sheaf::RunOptions& options) {
+  try {
+    launch_asked(plan, p, workspace, stream, options);
+  } catch (const sheaf::Error& error) {
+    const auto addresses =
+        reinterpret_cast<uintptr_t>(p.data.first()) | reinterpret_cast<uintptr_t>(p.output.first());
+    if (error.code() != sheaf::ErrorCode::kUnsupported || addresses % 16 == 0) {
+      throw;
+    }
+    sheaf::RunOptions any = options;
+    any.kernel = {};
+    launch_asked(plan, p, workspace, stream, any);
   }
 }
 
@@ -117,7 +133,7 @@ class GpuTogether : public Gpu {
   void run(const sheaf::Plan& plan, const Memories& memories,
            const sheaf::RunOptions& options) const override {
     Parts parts(plan, memories);
-    const size_t workspace_bytes = sheaf::cuda::workspace_bytes(plan);
+    const size_t workspace_bytes = sheaf::cuda::workspace_bytes(plan, options);
     const size_t end = lay_out(parts, workspace_bytes);
     stage(parts, workspace_bytes, end);
     const size_t staged = end - workspace_bytes;
@@ -196,7 +212,7 @@ class GpuTogether : public Gpu {
     return text;
   }
 
-  mutable std::optional<DeviceMemory> device_;
+  mutable std::optional<CudaMemory> device_;
   mutable std::unique_ptr<PinnedMemory> sent_, came_;
 };
 
@@ -205,14 +221,14 @@ class GpuApart : public Gpu {
   void run(const sheaf::Plan& plan, const Memories& memories,
            const sheaf::RunOptions& options) const override {
     Parts parts(plan, memories);
-    std::vector<DeviceMemory> pieces;
+    std::vector<CudaMemory> pieces;
     for (Part* part : parts.all()) {
       const size_t shift = part->shift();
       pieces.emplace_back(shift + part->host.around.size());
       pieces.back().upload(part->host.around.data(), part->host.around.size(), shift);
       part->device = pieces.back().data() + shift;
     }
-    const sheaf::cuda::Workspace workspace(plan);
+    const sheaf::cuda::Workspace workspace(sheaf::cuda::workspace_bytes(plan, options));
     launch(plan, parts, workspace, stream_, options);
     const std::exception_ptr refusal = bad_index(plan, workspace, stream_);
     stream_.wait();
@@ -225,7 +241,7 @@ class GpuApart : public Gpu {
   }
 
  private:
-  static void fetch(const Part& part, const DeviceMemory& piece, bool is_output) {
+  static void fetch(const Part& part, const CudaMemory& piece, bool is_output) {
     const auto around = part.host.around;
     std::vector<std::byte> came(around.size());
     piece.download(came.data(), came.size(), part.shift());

@@ -15,6 +15,8 @@
 namespace oracle {
 
 using Shape = std::vector<int64_t>;
+
+inline int64_t rank(const Shape& shape) { return static_cast<int64_t>(shape.size()); }
 using Point = std::vector<int64_t>;  // one coordinate for each dimension
 using Wide = __int128;               // holds every value of every index type
 

@@ -9,8 +9,6 @@
 namespace oracle {
 namespace {
 
-int64_t rank(const Shape& shape) { return static_cast<int64_t>(shape.size()); }
-
 bool in(int64_t value, int64_t low, int64_t beyond) { return low <= value && value < beyond; }
 
 void append(Shape& to, const Shape& from, int64_t first, int64_t beyond) {

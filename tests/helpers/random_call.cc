@@ -6,11 +6,10 @@
 
 using oracle::Op;
 using oracle::Problem;
+using oracle::rank;
 using oracle::Shape;
 
 namespace {
-
-int64_t rank(const Shape& shape) { return static_cast<int64_t>(shape.size()); }
 
 int64_t random_extent(Rng& rng, int64_t most) {
   if (rng.one_in(40)) {

@@ -20,14 +20,14 @@ using oracle::Answer;
 using oracle::Problem;
 using oracle::Verdict;
 
-constexpr size_t kArenaBytes = size_t{8} << 20;
+constexpr size_t kGatherArenaBytes = size_t{8} << 20;
 
 // The three pieces of memory are kept from case to case: mapping them is slow.
-struct Arenas {
-  GuardedMemory data{kArenaBytes}, indices{kArenaBytes}, output{kArenaBytes};
+struct GatherArenas {
+  GuardedMemory data{kGatherArenaBytes}, indices{kGatherArenaBytes}, output{kGatherArenaBytes};
   std::vector<std::byte> before_run, expected;
 
-  Arenas() {
+  GatherArenas() {
     Rng rng(1);
     for (std::byte& byte : data.all()) {
       byte = static_cast<std::byte>(rng.next());
@@ -37,8 +37,8 @@ struct Arenas {
   }
 };
 
-Arenas& arenas() {
-  static Arenas all;
+GatherArenas& gather_arenas() {
+  static GatherArenas all;
   return all;
 }
 
@@ -60,9 +60,9 @@ std::array<uint8_t, sheaf::kMaxElementBytes> one(sheaf::DType type) {
   return bytes;
 }
 
-class Case {
+class GatherCase {
  public:
-  Case(const Machine& machine, uint64_t seed, int64_t most_elements)
+  GatherCase(const Machine& machine, uint64_t seed, int64_t most_elements)
       : machine_(machine), rng_(seed + 1), random_(random_problem(seed, most_elements)) {
     snprintf(running, sizeof running, "seed %llu: %s\n", static_cast<unsigned long long>(seed),
              random_.str().c_str());
@@ -76,7 +76,7 @@ class Case {
     const sheaf::TensorSpec indices(random_.index_type, as_dims(p.indices),
                                     random_.indices_strides);
     const sheaf::TensorSpec output(random_.type, as_dims(answer_.shape), random_.output_strides);
-    Arenas& all = arenas();
+    GatherArenas& all = gather_arenas();
     if (!place(rng_, all.data, data, data_) || !place(rng_, all.indices, indices, indices_) ||
         !place(rng_, all.output, output, output_)) {
       return false;
@@ -96,20 +96,20 @@ class Case {
 
  private:
   void write_indices() {
-    arenas().indices.set_writable(true);
+    gather_arenas().indices.set_writable(true);
     const auto& values = random_.problem.values;
     for (size_t i = 0; i < values.size(); ++i) {
       write_index(random_.index_type, values[i], indices_.element(static_cast<int64_t>(i)));
     }
-    arenas().indices.set_writable(false);
+    gather_arenas().indices.set_writable(false);
   }
 
   void write_expectation() {
-    const auto memory = output_.watched(arenas().output);
+    const auto memory = output_.watched(gather_arenas().output);
     for (std::byte& byte : memory) {
       byte = static_cast<std::byte>(rng_.next());
     }
-    arenas().before_run.assign(memory.begin(), memory.end());
+    gather_arenas().before_run.assign(memory.begin(), memory.end());
     const auto fill = one(random_.type);
     const auto bytes = static_cast<size_t>(random_.type.bytes());
     for (size_t i = 0; i < answer_.source.size(); ++i) {
@@ -119,14 +119,15 @@ class Case {
                                             : data_.element(source),
                   bytes);
     }
-    arenas().expected.assign(memory.begin(), memory.end());
+    gather_arenas().expected.assign(memory.begin(), memory.end());
   }
 
   void run_all_kernels(const sheaf::Plan& plan) {
     EXPECT_NE(answer_.verdict, Verdict::kBadShape) << running;
     for (const std::string& kernel : machine_.kernels(plan)) {
-      const auto memory = output_.watched(arenas().output);
-      std::copy(arenas().before_run.begin(), arenas().before_run.end(), memory.begin());
+      const auto memory = output_.watched(gather_arenas().output);
+      std::copy(gather_arenas().before_run.begin(), gather_arenas().before_run.end(),
+                memory.begin());
       Verdict verdict = Verdict::kAnswered;
       try {
         machine_.run(plan, {data_.read(), indices_.read(), {output_.first, memory}},
@@ -137,7 +138,7 @@ class Case {
         EXPECT_EQ(as_vector(error.position()), answer_.first_bad) << running << error.what();
       }
       EXPECT_EQ(verdict, answer_.verdict) << kernel << "\n" << running;
-      EXPECT_TRUE(std::equal(memory.begin(), memory.end(), arenas().expected.begin()))
+      EXPECT_TRUE(std::equal(memory.begin(), memory.end(), gather_arenas().expected.begin()))
           << kernel << " wrote something else\n"
           << running;
     }
@@ -153,5 +154,5 @@ class Case {
 }  // namespace
 
 bool run_random_gather(const Machine& machine, uint64_t seed, int64_t most_elements) {
-  return Case(machine, seed, most_elements).run();
+  return GatherCase(machine, seed, most_elements).run();
 }

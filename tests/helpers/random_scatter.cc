@@ -19,15 +19,16 @@ using oracle::Bytes;
 using oracle::Problem;
 using oracle::Verdict;
 
-constexpr size_t kArenaBytes = size_t{8} << 20;
+constexpr size_t kScatterArenaBytes = size_t{8} << 20;
 
-struct Arenas {
-  GuardedMemory data{kArenaBytes}, indices{kArenaBytes}, updates{kArenaBytes}, output{kArenaBytes};
-  Arenas() { tell_on_crash(); }
+struct ScatterArenas {
+  GuardedMemory data{kScatterArenaBytes}, indices{kScatterArenaBytes}, updates{kScatterArenaBytes},
+      output{kScatterArenaBytes};
+  ScatterArenas() { tell_on_crash(); }
 };
 
-Arenas& arenas() {
-  static Arenas all;
+ScatterArenas& scatter_arenas() {
+  static ScatterArenas all;
   return all;
 }
 
@@ -47,9 +48,9 @@ void unpack(const Bytes& all, const Placed& placed) {
   }
 }
 
-class Case {
+class ScatterCase {
  public:
-  Case(const Machine& machine, uint64_t seed, int64_t most_elements)
+  ScatterCase(const Machine& machine, uint64_t seed, int64_t most_elements)
       : machine_(machine), rng_(seed + 1), random_(random_scatter(seed, most_elements)) {
     snprintf(running, sizeof running, "seed %llu: %s\n", static_cast<unsigned long long>(seed),
              random_.str().c_str());
@@ -65,7 +66,7 @@ class Case {
                                     random_.indices_strides);
     const sheaf::TensorSpec updates(type, as_dims(answer_.shape), random_.updates_strides);
     const sheaf::TensorSpec output(type, as_dims(p.data), random_.output_strides);
-    Arenas& all = arenas();
+    ScatterArenas& all = scatter_arenas();
     if (!place(rng_, all.data, data, data_) || !place(rng_, all.indices, indices, indices_) ||
         !place(rng_, all.updates, updates, updates_) || !place(rng_, all.output, output, output_)) {
       return false;
@@ -88,7 +89,7 @@ class Case {
 
  private:
   void write_inputs() {
-    Arenas& all = arenas();
+    ScatterArenas& all = scatter_arenas();
     const bool tame = rng_.one_in(2);
     for (const Placed* tensor : {&data_, &updates_}) {
       const GuardedMemory& arena = tensor == &data_ ? all.data : all.updates;
@@ -109,7 +110,7 @@ class Case {
 
   // The memory around the output as it is before and as it has to be after a run.
   void write_expectation() {
-    const auto memory = output_.watched(arenas().output);
+    const auto memory = output_.watched(scatter_arenas().output);
     for (std::byte& byte : memory) {
       byte = static_cast<std::byte>(rng_.next());
     }
@@ -128,7 +129,7 @@ class Case {
   }
 
   void run_all_kernels(const sheaf::Plan& plan) {
-    const auto memory = output_.watched(arenas().output);
+    const auto memory = output_.watched(scatter_arenas().output);
     const Memory output{output_.first, memory};
     // What is not read may be missing.
     const Memory data = random_.in_place             ? output
@@ -165,5 +166,5 @@ class Case {
 }  // namespace
 
 bool run_random_scatter(const Machine& machine, uint64_t seed, int64_t most_elements) {
-  return Case(machine, seed, most_elements).run();
+  return ScatterCase(machine, seed, most_elements).run();
 }

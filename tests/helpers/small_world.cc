@@ -20,8 +20,8 @@ namespace {
 constexpr Wide kLowest = -4;
 
 constexpr uint8_t kFillValue = 0xF5;
-constexpr uint8_t kPoison = 0xEE;
-constexpr size_t kMargin = 8;  // poisoned bytes on both sides of the output
+constexpr uint8_t kPoisonByte = 0xEE;
+constexpr size_t kWorldMargin = 8;  // poisoned bytes on both sides of the output
 
 // Data whose elements are their own numbers, from 1.
 std::vector<uint8_t> numbered(const Shape& shape) {
@@ -35,10 +35,11 @@ std::vector<uint8_t> numbered(const Shape& shape) {
 // The output and its margins as they have to be: all poison unless the call is answered.
 std::vector<uint8_t> expected_memory(const Answer& answer) {
   const auto count = static_cast<size_t>(oracle::element_count(answer.shape));
-  std::vector<uint8_t> memory(count + 2 * kMargin, kPoison);
+  std::vector<uint8_t> memory(count + 2 * kWorldMargin, kPoisonByte);
   for (size_t i = 0; i < answer.source.size(); ++i) {
     const int64_t source = answer.source[i];
-    memory[kMargin + i] = source == oracle::kFilled ? kFillValue : static_cast<uint8_t>(source + 1);
+    memory[kWorldMargin + i] =
+        source == oracle::kFilled ? kFillValue : static_cast<uint8_t>(source + 1);
   }
   return memory;
 }
@@ -184,14 +185,14 @@ void SmallWorld::check_filling(const Problem& problem, const Run& run) {
       continue;
     }
     const std::string& kernel = run.kernels[k];
-    std::vector<uint8_t> memory(expected.size(), kPoison);
+    std::vector<uint8_t> memory(expected.size(), kPoisonByte);
     const auto around = std::as_writable_bytes(std::span(memory));
     bool refused = false;
     try {
       machine_.run(run.plan,
                    {readable(run.data.data(), run.data.size()),
                     readable(indices.data(), indices.size()),
-                    {around.data() + kMargin, around}},
+                    {around.data() + kWorldMargin, around}},
                    {.kernel = kernel});
     } catch (const sheaf::IndexError& error) {
       refused =

@@ -141,6 +141,13 @@ TEST(ElementMap, OfAScatterAgreesWithTheOracle) {
   EXPECT_GT(answered, 500);
 }
 
+// Loops around an empty one are not walked: this would take a day.
+TEST(ElementMap, OfAnEmptyOutputIsEmptyAtOnce) {
+  const Plan plan = plan_gather({f32, {int64_t{1} << 50, 3, 0}}, {i64, {1}}, {.axis = 1});
+  const int64_t first = 0;
+  EXPECT_TRUE(element_map(plan, {&first, plan.indices()}).empty());
+}
+
 TEST(ElementMap, OfAScatterThatIsTooLarge) {
   const Plan plan =
       plan_scatter({u8, {3}}, {u8, {int64_t{1} << 59}, {0}}, {u8, {int64_t{1} << 59}, {0}});

@@ -165,5 +165,23 @@ TEST(EmptyAxis, NoRuleGivesItsIndicesAValue) {
   EXPECT_NO_THROW(plan_gather_nd({f32, {3, 0}}, {i64, {4, 1}}));
 }
 
+// An index that stands 2^40 times in a broadcast dimension is looked at once.
+TEST(FirstBadIndex, RepeatsAreCountedNotVisited) {
+  const int64_t repeats = int64_t{1} << 40;
+  const std::vector<int64_t> rows = {0, 7, 1, 9};
+  const Plan plan = plan_gather({u8, {5}}, {i64, {4, repeats}, {1, 0}});
+  const IndexError error = index_error([&] { throw_first_bad_index(plan, rows.data()); });
+  EXPECT_EQ(error.position(), (Dims{1, 0}));
+  EXPECT_EQ(error.bad_count(), 2 * repeats);
+  EXPECT_NE(std::string(error.what()).find("2199023255552 of 4398046511104 indices are out of"),
+            std::string::npos);
+  // One number for both components of a tuple: 3 is in range of the first axis only.
+  const std::vector<int64_t> both = {3};
+  const Plan nd = plan_gather_nd({u8, {5, 2}}, {i64, {repeats, 2}, {0, 0}});
+  const IndexError component = index_error([&] { throw_first_bad_index(nd, both.data()); });
+  EXPECT_EQ(component.position(), (Dims{0, 1}));
+  EXPECT_EQ(component.bad_count(), repeats);
+}
+
 }  // namespace
 }  // namespace sheaf

@@ -4,18 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <limits>
 #include <string>
 
+#include "helpers/limits.h"
 #include "helpers/refusal.h"
 #include "plan/request.h"
 #include "sheaf/sheaf.h"
 
 namespace sheaf {
 namespace {
-
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 std::string gather_refusal(const TensorSpec& data, const TensorSpec& indices,
                            const GatherOptions& options = {}) {

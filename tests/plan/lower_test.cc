@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <memory>
 
+#include "helpers/limits.h"
 #include "plan/infer.h"
 #include "sheaf/sheaf.h"
 
@@ -88,7 +88,6 @@ TEST(LowerXla, WindowsShortenTheRange) {
 }
 
 TEST(LowerStrides, UnusedOnesAreNotTakenOver) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   // 2^63 - 1 elements of 8 bytes cannot be a stride in bytes: it must not be computed.
   const Nest one = lowered(request(Op::kGather, {f64, {1, 2}, {kMost, 1}}, {i64, {1}, {kMost}}));
   EXPECT_EQ(one.loops, (Fixed<Loop>{{1, 0, 0, 0, 0}, {2, 8, 0, 8, 0}}));

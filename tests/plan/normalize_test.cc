@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <limits>
 
+#include "helpers/limits.h"
 #include "plan/lower.h"
 #include "sheaf/sheaf.h"
 
@@ -46,7 +46,6 @@ TEST(NormalizePadding, LeadingOnesMakeNoDifference) {
   expect_same(plain, plan_gather({f32, {1, 1, 1, 1, 1, 1, 3, 5}}, {i64, {4}}, {.axis = 7}));
   expect_same(plain, plan_gather({f32, {1, 1, 3, 5}}, {i64, {1, 1, 4}}, {.axis = -1}));
   // Padding with stride 0, and with strides that mean nothing.
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   expect_same(plain, plan_gather({f32, {1, 1, 3, 5}, {0, kMost, 5, 1}}, {i64, {1, 4}, {-9, 1}},
                                  {f32, {1, 1, 3, 1, 4}, {0, -3, 4, kMost, 1}}, {.axis = 3}));
   const Plan nd = plan_gather_nd({f32, {3, 5, 7}}, {i32, {4, 2}});

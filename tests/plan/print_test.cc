@@ -14,7 +14,7 @@ namespace {
 
 TEST(PlanText, Rows) {
   EXPECT_EQ(plan_gather({f32, {10, 64}}, {i64, {7}}).str(),
-            "gather 256 bytes a step, i64 indices, negative from_end, out of range fail\n"
+            "gather, 256 bytes per step, i64 indices, negative from_end, out of range fail\n"
             "  for p0 in 0..7\n"
             "    i0 = indices[p0] in 0..10\n"
             "    output + p0*256 <- data + i0*256\n");
@@ -24,7 +24,7 @@ TEST(PlanText, TuplesAndSeveralLoops) {
   EXPECT_EQ(plan_gather_nd({u8, {3, 5, 2, 7}, {70, 14, -7, 1}}, {u16, {4, 2}},
                            {.rule = {Negative::kOutOfRange, OutOfRange::kClamp}})
                 .str(),
-            "gather 7 bytes a step, u16 indices, negative out_of_range, out of range clamp\n"
+            "gather, 7 bytes per step, u16 indices, negative out_of_range, out of range clamp\n"
             "  for p0 in 0..4\n"
             "    for p1 in 0..2\n"
             "      i0 = indices[p0*2] in 0..3\n"
@@ -34,16 +34,16 @@ TEST(PlanText, TuplesAndSeveralLoops) {
 
 TEST(PlanText, OneElementAndNone) {
   EXPECT_EQ(plan_gather({u8, {3}}, {i8, {}}).str(),
-            "gather 1 byte a step, i8 indices, negative from_end, out of range fail\n"
+            "gather, 1 byte per step, i8 indices, negative from_end, out of range fail\n"
             "  i0 = indices[0] in 0..3\n"
             "  output <- data + i0*1\n");
   EXPECT_EQ(plan_gather({u8, {3, 0}}, {i8, {4}}).str(),
-            "gather 1 byte a step, i8 indices, negative from_end, out of range fail\n"
+            "gather, 1 byte per step, i8 indices, negative from_end, out of range fail\n"
             "  for p0 in 0..0\n"
             "    i0 = indices[0] in 0..3\n"
             "    output <- data + i0*0\n");
   EXPECT_EQ(plan_gather_nd({u8, {3}}, {i8, {4, 0}}).str(),
-            "gather 3 bytes a step, i8 indices, negative from_end, out of range fail\n"
+            "gather, 3 bytes per step, i8 indices, negative from_end, out of range fail\n"
             "  for p0 in 0..4\n"
             "    output + p0*3 <- data\n");
 }

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "helpers/refusal.h"
 #include "sheaf/sheaf.h"
@@ -43,11 +45,44 @@ TEST(FourLines, BeginWithWhoAsks) {
             "  detail\n"
             "  data f32[3]   indices u32[2]   axis 0\n"
             "  try: next");
-  EXPECT_EQ(refusal([] { refuse_tensor("what", "detail", "shape", "next"); }),
+  EXPECT_EQ(refusal([] { refuse_tensor({}, "what", "detail", "shape", "next"); }),
             "tensor: what\n"
             "  detail\n"
             "  shape\n"
             "  try: next");
+}
+
+// Programs and dialects read the cause, not the text.
+TEST(Refusals, CarryTheirCause) {
+  const auto cause = [](auto&& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.refusal().cause;
+    }
+    ADD_FAILURE() << "not refused";
+    return Cause{};
+  };
+  const Cause shape = cause([] { plan_scatter({f32, {3, 2}}, {i64, {4}}, {f32, {4, 3}}); });
+  EXPECT_EQ(shape.reason, Reason::kShape);
+  EXPECT_EQ(shape.tensor, "updates");
+  EXPECT_EQ(shape.got, (Dims{4, 3}));
+  EXPECT_EQ(shape.wanted, (Dims{4, 2}));
+  const Cause axis = cause([] { plan_gather({f32, {3, 2}}, {i64, {4}}, {.axis = 7}); });
+  EXPECT_EQ(axis.reason, Reason::kAxis);
+  EXPECT_EQ(axis.got, (Dims{7}));
+  const std::vector<int64_t> rows = {0, 9};
+  const Cause index = cause([&] { gather(view(rows), view(rows)); });
+  EXPECT_EQ(index.reason, Reason::kIndex);
+  EXPECT_EQ(index.tensor, "indices");
+  EXPECT_EQ(index.got, (Dims{1}));
+}
+
+TEST(Refusals, CopyWithoutThrowing) {
+  static_assert(std::is_nothrow_copy_constructible_v<Error>);
+  const Error plain(ErrorCode::kDevice, "text");
+  EXPECT_EQ(plain.code(), ErrorCode::kDevice);
+  EXPECT_EQ(plain.refusal().what, "text");
 }
 
 }  // namespace

@@ -9,12 +9,12 @@
 #include <limits>
 #include <vector>
 
+#include "helpers/limits.h"
+
 namespace sheaf {
 namespace {
 
 using Wide = __int128;
-
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 // At compile time: no undefined behaviour passes here.
 static_assert(resolve(int8_t{-128}, 128, Negative::kFromEnd, OutOfRange::kFail) == 0);

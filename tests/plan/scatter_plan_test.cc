@@ -88,11 +88,12 @@ TEST(PrintScatter, ReadsTheOtherWay) {
   const Plan plan =
       plan_scatter({f32, {9, 4}}, {i64, {2}}, {f32, {2, 4}},
                    {.reduction = Reduction::kAdd, .rule = {.out_of_range = OutOfRange::kSkip}});
-  EXPECT_EQ(plan.str(),
-            "scatter add f32, 16 bytes a step, i64 indices, negative from_end, out of range skip\n"
-            "  for p0 in 0..2\n"
-            "    i0 = indices[p0] in 0..9\n"
-            "    output + i0*16 <- updates + p0*16\n");
+  EXPECT_EQ(
+      plan.str(),
+      "scatter add f32, 16 bytes per step, i64 indices, negative from_end, out of range skip\n"
+      "  for p0 in 0..2\n"
+      "    i0 = indices[p0] in 0..9\n"
+      "    output + i0*16 <- updates + p0*16\n");
   const auto json = nlohmann::json::parse(plan.json());
   EXPECT_EQ(json["op"], "scatter");
   EXPECT_EQ(json["reduction"], "add");

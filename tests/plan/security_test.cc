@@ -6,12 +6,12 @@
 
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "helpers/guarded.h"
+#include "helpers/limits.h"
 #include "helpers/problem_plan.h"
 #include "helpers/refusal.h"
 #include "helpers/rng.h"
@@ -21,12 +21,9 @@
 namespace sheaf {
 namespace {
 
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-
 constexpr OutOfRange kCheckedRules[] = {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill,
                                         OutOfRange::kWrap};
-constexpr Negative kNegatives[] = {Negative::kFromEnd, Negative::kOutOfRange};
+constexpr Negative kBothNegatives[] = {Negative::kFromEnd, Negative::kOutOfRange};
 
 // Bytes that end right before memory that may not be touched.
 std::span<std::byte> at_the_edge(const GuardedMemory& memory, size_t bytes) {
@@ -63,7 +60,7 @@ bool refused_index(const Plan& plan, const std::vector<int64_t>& indices) {
 }
 
 TEST(CVE_2021_37687, NegativeIndexIsChecked) {
-  for (const Negative negative : kNegatives) {
+  for (const Negative negative : kBothNegatives) {
     for (const OutOfRange out_of_range : kCheckedRules) {
       const IndexRule rule{negative, out_of_range, 1};
       const bool refuse = out_of_range == OutOfRange::kFail;

@@ -5,13 +5,13 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <list>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "helpers/limits.h"
 #include "helpers/refusal.h"
 
 // AddressSanitizer is to give back a null pointer, as malloc does, where memory runs out.
@@ -20,9 +20,6 @@ extern "C" const char* __asan_default_options() { return "allocator_may_return_n
 
 namespace sheaf {
 namespace {
-
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 TEST(ElementCount, RefusesWhatIsNoSize) {
   EXPECT_EQ(refusal([] {

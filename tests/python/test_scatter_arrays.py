@@ -55,7 +55,7 @@ def test_arrays_of_every_kind():
 def test_records_and_packed_fields():
     x = numpy.array([(1, 2.5), (3, 4.5)], [("a", "i4"), ("b", "f8")])
     assert sheaf.scatter(x, [0], x[1:]).tolist() == [(3, 4.5), (3, 4.5)]
-    packed = numpy.zeros(4, numpy.dtype([("a", "u1"), ("b", "f8")]))  # 9 bytes a step
+    packed = numpy.zeros(4, numpy.dtype([("a", "u1"), ("b", "f8")]))  # 9 bytes per step
     sheaf.scatter(packed["b"], [3, 3], numpy.array([1.0, 2.0]), reduction="add", out=packed["b"])
     sheaf.put_along_axis(packed["b"], [1], 4, 0)
     sheaf.put_along_axis(packed["b"].reshape(2, 2), [1], 5, None)

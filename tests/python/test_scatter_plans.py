@@ -17,7 +17,7 @@ U = numpy.array([[1, 2, 3], [4, 5, 6]], "f4")
 def test_a_plan_tells_what_it_does():
     plan = sheaf.plan_scatter(X, I, U, reduction="add")
     assert repr(plan) == "<sheaf.Plan scatter: f32[4, 3], i64[2], f32[2, 3] -> f32[4, 3]>"
-    assert str(plan).startswith("scatter add f32, 12 bytes a step, i64 indices")
+    assert str(plan).startswith("scatter add f32, 12 bytes per step, i64 indices")
     assert json.loads(plan.json())["op"] == "scatter"
     assert plan.shape == (4, 3)
     assert plan.updates == sheaf.Spec("f32", (2, 3))

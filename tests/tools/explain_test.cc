@@ -59,7 +59,7 @@ TEST(Explain, DrawsGatherElements) {
       "for example  output[0, 0] = data[1, 0]   because indices[0, 0] = 1\n"
       "\n"
       "plan (moves 24 bytes)\n"
-      "  gather 4 bytes a step, u32 indices, negative from_end, out of range fail\n"))
+      "  gather, 4 bytes per step, u32 indices, negative from_end, out of range fail\n"))
       << run.out;
   EXPECT_THAT(run.out, HasSubstr("   runs this plan\n"));
 }
@@ -86,7 +86,7 @@ TEST(Explain, DrawsScatters) {
                                  "  updates[1, 1] goes to output[0, 1]   because indices[1] = 0\n"
                                  "  updates[2, 0] is skipped   because indices[2] = 5\n"
                                  "  … 1 more; --limit shows them\n"));
-  EXPECT_THAT(run.out, HasSubstr("plan (moves 24 bytes)\n  scatter add f32, 8 bytes a step"));
+  EXPECT_THAT(run.out, HasSubstr("plan (moves 24 bytes)\n  scatter add f32, 8 bytes per step"));
 }
 
 TEST(Explain, PrintsJsonOfScatters) {

@@ -6,7 +6,7 @@
 namespace sheaf::cli {
 namespace {
 
-std::string drawn(const char* text, const Style& style = {}) {
+std::string drawn_gather(const char* text, const Style& style = {}) {
   const Problem problem = parse_problem(text);
   const Plan plan = make_plan(problem.request);
   const std::vector<ElementSource> map =
@@ -23,7 +23,7 @@ std::string described(const char* text, int64_t element) {
 }
 
 TEST(GatherPicture, NamesElementsByLetters) {
-  EXPECT_EQ(drawn("gather f32[3,2] i64[2]={2,-3} axis=0"),
+  EXPECT_EQ(drawn_gather("gather f32[3,2] i64[2]={2,-3} axis=0"),
             "data f32[3, 2], axis 0 ↓    indices i64[2]    output f32[2, 2]\n"
             "     0  1                        0   1             0  1\n"
             " 0 │ a  b                     │  2  -3         0 │ e  f\n"
@@ -34,7 +34,7 @@ TEST(GatherPicture, NamesElementsByLetters) {
 }
 
 TEST(GatherPicture, ShowsValuesWhereTheyAreGiven) {
-  EXPECT_EQ(drawn("gather f32[2,2]={1.5,2,3,4} i64[1]={1} axis=1"),
+  EXPECT_EQ(drawn_gather("gather f32[2,2]={1.5,2,3,4} i64[1]={1} axis=1"),
             "data f32[2, 2], axis 1 →    indices i64[1]    output f32[2, 1]\n"
             "       0    1                   0                  0\n"
             " 0 │ 1.5    2                 │ 1              0 │ 2\n"
@@ -45,21 +45,23 @@ TEST(GatherPicture, ShowsValuesWhereTheyAreGiven) {
 
 TEST(GatherPicture, NamesEqualValuesUnlessColorsTellThemApart) {
   const char* problem = "gather f32[3]={7,7,8} i64[1]={1}";
-  EXPECT_NE(drawn(problem).find("a:7  b:7  c:8"), std::string::npos) << drawn(problem);
-  EXPECT_EQ(drawn(problem, {.color = true, .width = 80}).find("b:7"), std::string::npos);
+  EXPECT_NE(drawn_gather(problem).find("a:7  b:7  c:8"), std::string::npos)
+      << drawn_gather(problem);
+  EXPECT_EQ(drawn_gather(problem, {.color = true, .width = 80}).find("b:7"), std::string::npos);
 }
 
 TEST(GatherPicture, NumbersManyElements) {
-  EXPECT_NE(drawn("gather f32[60] i64[1]={59}").find("#59"), std::string::npos);
+  EXPECT_NE(drawn_gather("gather f32[60] i64[1]={59}").find("#59"), std::string::npos);
 }
 
 TEST(GatherPicture, ShowsTheFillValue) {
-  const std::string text = drawn("gather f32[2] i64[2]={5,1} out_of_range=fill fill_value=-1");
+  const std::string text =
+      drawn_gather("gather f32[2] i64[2]={5,1} out_of_range=fill fill_value=-1");
   EXPECT_NE(text.find("-1   b\n"), std::string::npos) << text;
 }
 
 TEST(GatherPicture, OfNothing) {
-  const std::string text = drawn("gather f32[2] i64[0]={}");
+  const std::string text = drawn_gather("gather f32[2] i64[0]={}");
   EXPECT_NE(text.find("(no elements)"), std::string::npos) << text;
   EXPECT_EQ(text.find("for example"), std::string::npos) << text;
 }
@@ -67,7 +69,7 @@ TEST(GatherPicture, OfNothing) {
 // An index, its row of data, and where that row went have one colour; what nobody picks is faint.
 TEST(GatherPicture, PaintsOneColorPerIndex) {
   const Style style{.color = true, .width = 80};
-  const std::string text = drawn("gather f32[3,1] i64[2]={2,0} axis=0", style);
+  const std::string text = drawn_gather("gather f32[3,1] i64[2]={2,0} axis=0", style);
   const std::string bar = paint(style, kFaint, "│");
   for (const std::string& piece : {
            paint(style, 0, " 0 ") + bar + paint(style, 0, " a "),
@@ -83,7 +85,7 @@ TEST(GatherPicture, PaintsOneColorPerIndex) {
 
 TEST(GatherPicture, PaintsTuplesLikeTheirTarget) {
   const Style style{.color = true, .width = 80};
-  const std::string text = drawn("gather_nd f32[2,2] i64[1,2]={1,0}", style);
+  const std::string text = drawn_gather("gather_nd f32[2,2] i64[1,2]={1,0}", style);
   EXPECT_NE(text.find(paint(style, 2, " 1 ") + paint(style, 2, " 0 ")), std::string::npos) << text;
   EXPECT_NE(text.find(paint(style, 2, " c ") + paint(style, kFaint, " d ")), std::string::npos);
 }

@@ -33,7 +33,8 @@ std::string temporary_path(const std::string& name) {
 
 }  // namespace
 
-Finished run_sheaf(const std::vector<std::string>& arguments, const std::string& environment) {
+Finished run_sheaf(const std::vector<std::string>& arguments, const std::string& environment,
+                   const std::string& input) {
   const std::string out = temporary_path("out");
   const std::string err = temporary_path("err");
   std::string command =
@@ -41,7 +42,7 @@ Finished run_sheaf(const std::vector<std::string>& arguments, const std::string&
   for (const std::string& argument : arguments) {
     command += sheaf::cat(" ", quoted(argument));
   }
-  command += sheaf::cat(" </dev/null >", quoted(out), " 2>", quoted(err));
+  command += sheaf::cat(" <", quoted(input), " >", quoted(out), " 2>", quoted(err));
   const int status = std::system(command.c_str());
   Finished run{WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(out), content_of(err)};
   unlink(out.c_str());

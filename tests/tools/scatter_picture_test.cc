@@ -6,7 +6,7 @@
 namespace sheaf::cli {
 namespace {
 
-std::string drawn(const char* text, const Style& style = {}) {
+std::string drawn_scatter(const char* text, const Style& style = {}) {
   const Problem problem = parse_problem(text);
   const Plan plan = make_plan(problem.request);
   const std::vector<ElementSource> map =
@@ -17,7 +17,7 @@ std::string drawn(const char* text, const Style& style = {}) {
 }
 
 TEST(ScatterPicture, ShowsWhichUpdateWins) {
-  EXPECT_EQ(drawn("scatter f32[3,2] i64[3]={2,0,-1} axis=0"),
+  EXPECT_EQ(drawn_scatter("scatter f32[3,2] i64[3]={2,0,-1} axis=0"),
             "updates f32[3, 2]    indices i64[3]     output f32[3, 2], axis 0 ↓\n"
             "     0  1                 0   1   2          0  1\n"
             " 0 │ a  b              │  2   0  -1      0 │ c  d\n"
@@ -29,7 +29,8 @@ TEST(ScatterPicture, ShowsWhichUpdateWins) {
 }
 
 TEST(ScatterPicture, ShowsWhatIsJoined) {
-  const std::string text = drawn("scatter f32[3] i64[4]={2,0,9,2} reduction=add out_of_range=skip");
+  const std::string text =
+      drawn_scatter("scatter f32[3] i64[4]={2,0,9,2} reduction=add out_of_range=skip");
   EXPECT_NE(text.find("(c)"), std::string::npos) << text;
   EXPECT_NE(text.find("·+b"), std::string::npos) << text;
   EXPECT_NE(text.find("·+a+d"), std::string::npos) << text;
@@ -37,26 +38,28 @@ TEST(ScatterPicture, ShowsWhatIsJoined) {
                       "updates[3] last\n"),
             std::string::npos)
       << text;
-  EXPECT_NE(drawn("scatter f32[1] i64[2]={0,0} reduction=max include_self=0").find("max(a,b)"),
+  EXPECT_NE(
+      drawn_scatter("scatter f32[1] i64[2]={0,0} reduction=max include_self=0").find("max(a,b)"),
+      std::string::npos);
+  EXPECT_NE(drawn_scatter("scatter f32[1] i64[2]={0,0} reduction=mul onto_zeros=1").find("0*a*b"),
             std::string::npos);
-  EXPECT_NE(drawn("scatter f32[1] i64[2]={0,0} reduction=mul onto_zeros=1").find("0*a*b"),
-            std::string::npos);
-  EXPECT_NE(drawn("scatter f32[1]={7} i64[6]={0,0,0,0,0,0} reduction=sub").find("7-a-b-c-…"),
-            std::string::npos);
+  EXPECT_NE(
+      drawn_scatter("scatter f32[1]={7} i64[6]={0,0,0,0,0,0} reduction=sub").find("7-a-b-c-…"),
+      std::string::npos);
 }
 
 TEST(ScatterPicture, ShowsResultsWhereAllValuesAreGiven) {
   const std::string text =
-      drawn("scatter i32[3]={10,20,30} i64[3]={2,0,2} i32[3]={1,2,3} reduction=add");
+      drawn_scatter("scatter i32[3]={10,20,30} i64[3]={2,0,2} i32[3]={1,2,3} reduction=add");
   EXPECT_NE(text.find("│ 12  20  34\n"), std::string::npos) << text;
 }
 
 TEST(ScatterPicture, OfTuplesAndWindows) {
-  const std::string tuples = drawn("scatter_nd f32[2,2] i64[2,2]={0,1,1,0}");
+  const std::string tuples = drawn_scatter("scatter_nd f32[2,2] i64[2,2]={0,1,1,0}");
   EXPECT_NE(tuples.find("updates[0] goes to output[0, 1]   because indices[0, :] = (0, 1)"),
             std::string::npos)
       << tuples;
-  const std::string cut = drawn(
+  const std::string cut = drawn_scatter(
       "xla_scatter f32[4] i64[1,1]={3} f32[1,2] update_window_dims=[1] "
       "scatter_dims_to_operand_dims=[0] index_vector_dim=1");
   EXPECT_NE(cut.find("(b)"), std::string::npos) << cut;
@@ -65,14 +68,15 @@ TEST(ScatterPicture, OfTuplesAndWindows) {
 
 TEST(ScatterPicture, SkippedUpdatesAreGrey) {
   const std::string text =
-      drawn("scatter f32[2] i64[2]={5,1} out_of_range=skip", {.color = true, .width = 80});
+      drawn_scatter("scatter f32[2] i64[2]={5,1} out_of_range=skip", {.color = true, .width = 80});
   EXPECT_NE(text.find("\033[30;48;5;250m (a) \033[0m"), std::string::npos) << text;
 }
 
 TEST(ScatterPicture, OfNothing) {
-  EXPECT_NE(drawn("scatter f32[3] i64[0]={}").find("(no elements)"), std::string::npos);
-  EXPECT_NE(drawn("scatter f32[0] i64[1]={0} out_of_range=skip").find("updates[0] is skipped"),
-            std::string::npos);
+  EXPECT_NE(drawn_scatter("scatter f32[3] i64[0]={}").find("(no elements)"), std::string::npos);
+  EXPECT_NE(
+      drawn_scatter("scatter f32[0] i64[1]={0} out_of_range=skip").find("updates[0] is skipped"),
+      std::string::npos);
 }
 
 }  // namespace

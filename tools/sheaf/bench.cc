@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "command.h"
-#include "frontends/problem/problem.h"
 #include "machine.h"
 #include "plan/lower.h"
 #include "plan/resolve.h"
+#include "problem/problem.h"
 #include "sheaf/sheaf.h"
 #include "support/text.h"
 #include "terminal.h"
@@ -22,7 +22,7 @@
 namespace sheaf::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kBenchExamples = R"(Examples:
   sheaf bench 'gather f32[1000000,64] i64[4096] axis=0'
   sheaf bench 'gather_elements f32[4096,4096] i64[4096,4096] axis=0' --threads 1
   sheaf bench 'gather f32[1000000,4] i64[1000000]' --kernel reference --json
@@ -107,7 +107,7 @@ Array filled(const TensorSpec& spec) {
 
 int64_t bytes_of(const TensorSpec& spec) { return element_count(spec.sizes) * spec.dtype.bytes(); }
 
-// Rows are read and written; what a reduction joins to is read too, and zeros are written first.
+// Rows are read and written; what a reduction changes is read too, and zeros are written first.
 int64_t moved_bytes(const Plan& plan, int64_t rows) {
   const Request& r = plan.request();
   const int64_t passes = r.reduction == Reduction::kNone ? 2 : 3;
@@ -201,16 +201,18 @@ int bench(const BenchOptions& options) {
 
 void add_bench(CLI::App& app, Command& chosen) {
   static BenchOptions options;
-  CLI::App* command = app.add_subcommand("bench", "Time a problem beside the machine's copy rate");
-  command->footer(kExamples);
-  command->add_option("PROBLEM", options.problem, "What to time, as for explain")->required();
-  command->add_option("--threads", options.threads, "At most this many (default: all that pay)")
+  CLI::App* command = app.add_subcommand("bench", "Time a problem, beside a plain copy");
+  command->footer(kBenchExamples);
+  command->add_option("PROBLEM", options.problem, "The problem to time, as in sheaf explain")
+      ->required();
+  command
+      ->add_option("--threads", options.threads, "Use at most N threads (default: as many as help)")
       ->check(CLI::Range(1, 4096));
   command->add_option("--kernel", options.kernel, "Force a kernel or a backend")
       ->option_text("NAME");
-  command->add_option("--seconds", options.seconds, "How long to repeat (default 1)")
+  command->add_option("--seconds", options.seconds, "Repeat for this many seconds (default 1)")
       ->check(CLI::Range(0.0, 3600.0));
-  command->add_flag("--json", options.json, "Print a JSON object instead");
+  command->add_flag("--json", options.json, "Print a JSON object");
   command->callback([&chosen] { chosen = [] { return bench(options); }; });
 }
 

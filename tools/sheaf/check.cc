@@ -3,6 +3,7 @@
 // sheaf check: runs conformance cases and says which fail.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,8 +11,8 @@
 
 #include "command.h"
 #include "conformance/case.h"
+#include "conformance/onnx_folder.h"
 #include "conformance/run_case.h"
-#include "sheaf/cuda.h"
 #include "sheaf/explain.h"
 #include "support/text.h"
 #include "terminal.h"
@@ -19,8 +20,9 @@
 namespace sheaf::cli {
 namespace {
 
-constexpr const char* kExamples =
-    R"(Each file is a JSON list of cases; docs/cli.md describes them. The last line is
+constexpr const char* kCheckExamples =
+    R"(Each file is a JSON list of cases; docs/cli.md describes them. A folder is searched for
+backend tests of ONNX (model.onnx beside test_data_set_0). The last line is
 "N passed, N failed", with ", N skipped" where some were; the status is 1 if any failed.
 
 Examples:
@@ -28,9 +30,10 @@ Examples:
   sheaf check cases/*.json --op gather,gather_nd --layout strided
   sheaf check cases/onnx.json --name negative --verbose
   sheaf check cases/*.json --backend reference
-  sheaf check cases/*.json --backend cuda)";
+  sheaf check cases/*.json --backend cuda
+  sheaf check onnx/backend/test/data/node --name gather)";
 
-struct Options {
+struct CheckOptions {
   std::vector<std::string> files, ops;
   std::string name, layout = "packed";
   CaseOptions run;
@@ -61,7 +64,7 @@ std::string indented(const std::string& text) {
   return indented;
 }
 
-bool wanted(const nlohmann::json& json, const Options& options) {
+bool wanted(const nlohmann::json& json, const CheckOptions& options) {
   const bool has_op = options.ops.empty() ||
                       std::find(options.ops.begin(), options.ops.end(), text_member(json, "op")) !=
                           options.ops.end();
@@ -85,7 +88,17 @@ void report(const std::string& title, const Outcome& outcome, bool verbose, Tall
   }
 }
 
-void check_file(const std::string& path, const Options& options, Tally& tally) {
+// A folder of ONNX's backend tests, or of many of them.
+void check_folder(const std::string& path, const CheckOptions& options, Tally& tally) {
+  for (const std::string& folder : onnx_folders(path)) {
+    const std::string name = std::filesystem::path(folder).filename().string();
+    if (name.find(options.name) != std::string::npos) {
+      report(printable(folder), run_onnx_folder(folder), options.verbose, tally);
+    }
+  }
+}
+
+void check_file(const std::string& path, const CheckOptions& options, Tally& tally) {
   const nlohmann::json cases = load_cases(path);
   int64_t number = 0;
   for (const nlohmann::json& json : cases) {
@@ -97,11 +110,15 @@ void check_file(const std::string& path, const Options& options, Tally& tally) {
   }
 }
 
-int check(const Options& options) {
+int check(const CheckOptions& options) {
   Tally tally;
   for (const std::string& path : options.files) {
     try {
-      check_file(path, options, tally);
+      if (std::filesystem::is_directory(path)) {
+        check_folder(path, options, tally);
+      } else {
+        check_file(path, options, tally);
+      }
     } catch (const BadFile& error) {
       std::cout << std::flush;
       std::cerr << "sheaf check: " << printable(error.what()) << "\n";
@@ -127,10 +144,18 @@ std::string check_op_name(const std::string& name) {
 }
 
 std::string check_backend_name(const std::string& name) {
-  if (name == kCuda) {
-    return cuda::available() ? "" : cat("cuda cannot be used: ", cuda::description());
-  }
   std::string known;
+  for (const std::string& device : device_names()) {
+    if (name == device) {
+      return device_available(device)
+                 ? ""
+                 : cat(device, " cannot be used: ", device_description(device));
+    }
+    known += device + ", ";
+  }
+  if (!known.empty()) {
+    known.erase(known.size() - 2);
+  }
   for (const std::string& backend : backend_names()) {
     if (name == backend) {
       return "";
@@ -143,19 +168,22 @@ std::string check_backend_name(const std::string& name) {
 }  // namespace
 
 void add_check(CLI::App& app, Command& chosen) {
-  static Options options;
+  static CheckOptions options;
   CLI::App* command = app.add_subcommand("check", "Run conformance cases");
-  command->footer(kExamples);
-  command->add_option("files", options.files, "JSON files of cases")
+  command->footer(kCheckExamples);
+  command
+      ->add_option("files", options.files, "JSON files of cases, or folders of ONNX backend tests")
       ->required()
       ->option_text("FILE...");
-  command->add_option("--op", options.ops, "Only these operators, separated by commas")
+  command->add_option("--op", options.ops, "Run these operators only, separated by commas")
       ->delimiter(',')
       ->check(CLI::Validator(check_op_name, ""))
       ->option_text("OP,...");
-  command->add_option("--name", options.name, "Only cases whose name contains this text")
+  command->add_option("--name", options.name, "Run only the cases whose name contains TEXT")
       ->option_text("TEXT");
-  command->add_option("--backend", options.run.backend, "Only this backend; see sheaf doctor")
+  command
+      ->add_option("--backend", options.run.backend,
+                   "Run on this backend only; sheaf doctor lists them")
       ->check(CLI::Validator(check_backend_name, ""))
       ->option_text("NAME");
   command

@@ -22,8 +22,14 @@ using Command = std::function<int()>;
 
 void add_bench(CLI::App& app, Command& chosen);
 void add_check(CLI::App& app, Command& chosen);
+void add_completion(CLI::App& app, Command& chosen);
+void add_convert(CLI::App& app, Command& chosen);
 void add_demo(CLI::App& app, Command& chosen);
 void add_doctor(CLI::App& app, Command& chosen);
 void add_explain(CLI::App& app, Command& chosen);
+void add_head(CLI::App& app, Command& chosen);
+void add_inspect(CLI::App& app, Command& chosen);
+void add_operators(CLI::App& app, Command& chosen);  // gather, gather_elements, … scatter_nd
+void add_run(CLI::App& app, Command& chosen);
 
 }  // namespace sheaf::cli

@@ -17,12 +17,12 @@
 namespace sheaf::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kDemoExamples = R"(Examples:
   sheaf demo
   sheaf demo --table-mib 1024
   sheaf demo --color always | less -R)";
 
-struct Options {
+struct DemoOptions {
   int64_t table_mib = 256;
   ColorChoice color = ColorChoice::kAuto;
 };
@@ -72,7 +72,7 @@ bool show_embedding(int64_t table_bytes) {
   return report.trouble.empty();
 }
 
-int demo(const Options& options) {
+int demo(const DemoOptions& options) {
   const Style style = style_for(options.color);
   const std::span<const Example> examples = demo_examples();
   std::cout << "Each picture: data (or updates), indices, output. "
@@ -94,10 +94,10 @@ int demo(const Options& options) {
 }  // namespace
 
 void add_demo(CLI::App& app, Command& chosen) {
-  static Options options;
+  static DemoOptions options;
   CLI::App* command = app.add_subcommand("demo", "Draw the operators, then time a lookup");
-  command->footer(kExamples);
-  command->add_option("--table-mib", options.table_mib, "Size of the lookup's table in MiB (256)")
+  command->footer(kDemoExamples);
+  command->add_option("--table-mib", options.table_mib, "Size of the table in MiB (256)")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20U).description(""))
       ->option_text("N");
   add_color_option(*command, options.color);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 #include "sheaf/tensor.h"
 
 namespace sheaf::cli {

@@ -8,9 +8,7 @@
 #include <numeric>
 
 #include "command.h"
-#include "device/device_memory.h"
 #include "machine.h"
-#include "sheaf/cuda.h"
 #include "sheaf/sheaf.h"
 #include "support/text.h"
 #include "terminal.h"
@@ -18,7 +16,7 @@
 namespace sheaf::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kDoctorExamples = R"(Examples:
   sheaf doctor
   sheaf doctor --json | jq .backends)";
 
@@ -40,8 +38,10 @@ constexpr const char* kBuild = "not optimised";
 
 // What became of one small gather.
 struct BackendReport {
-  std::string name;     // of the GPU: its description
-  std::string trouble;  // empty: none
+  std::string name;
+  std::string trouble;           // empty: none
+  std::string description = {};  // of a device
+  bool available = true;
 };
 
 // One small gather: rows of a table, forwards, backwards and from the end. `run(plan, table, rows,
@@ -80,23 +80,34 @@ std::vector<BackendReport> try_backends() {
 }
 
 // A device that is not there is no trouble.
-BackendReport try_cuda() {
-  if (!cuda::available()) {
-    return {cuda::description(), ""};
+BackendReport try_device(const std::string& name) {
+  BackendReport report{name, "", device_description(name), device_available(name)};
+  if (!report.available) {
+    return report;
   }
   const auto bytes = [](const auto& values) { return values.size() * sizeof values[0]; };
-  return {cuda::description(),
-          try_gather([&](const Plan& plan, const auto& table, const auto& rows, auto& output) {
-            DeviceMemory data(bytes(table));
-            DeviceMemory indices(bytes(rows));
-            const DeviceMemory result(bytes(output));
-            data.upload(table.data(), data.bytes());
-            indices.upload(rows.data(), indices.bytes());
-            const cuda::Workspace workspace(plan);
-            cuda::run(plan, data.data(), indices.data(), result.data(), workspace);
-            cuda::check(plan, workspace);
-            result.download(output.data(), result.bytes());
-          })};
+  report.trouble =
+      try_gather([&](const Plan& plan, const auto& table, const auto& rows, auto& output) {
+        DeviceMemory data(name, bytes(table));
+        DeviceMemory indices(name, bytes(rows));
+        const DeviceMemory result(name, bytes(output));
+        data.upload(table.data(), data.bytes());
+        indices.upload(rows.data(), indices.bytes());
+        const DeviceMemory workspace(name, workspace_bytes(plan, {.device = name}));
+        const Queue queue{.device = name, .workspace = workspace};
+        run(plan, data.data(), indices.data(), result.data(), queue);
+        finish(plan, queue);
+        result.download(output.data(), result.bytes());
+      });
+  return report;
+}
+
+std::vector<BackendReport> try_devices() {
+  std::vector<BackendReport> reports;
+  for (const std::string& name : device_names()) {
+    reports.push_back(try_device(name));
+  }
+  return reports;
 }
 
 std::string kernel_override() {
@@ -105,7 +116,7 @@ std::string kernel_override() {
 }
 
 void print_text(const Machine& machine, const std::vector<BackendReport>& backends,
-                const BackendReport& device) {
+                const std::vector<BackendReport>& devices) {
   const auto line = [](const char* key, const std::string& value) {
     std::cout << "  " << key << std::string(14 - std::string_view(key).size(), ' ') << value
               << "\n";
@@ -127,7 +138,13 @@ void print_text(const Machine& machine, const std::vector<BackendReport>& backen
   for (const BackendReport& backend : backends) {
     line("backend", verdict(backend));
   }
-  line("cuda", cuda::available() ? verdict(device) : device.name);
+  for (const BackendReport& device : devices) {
+    line("device",
+         cat(device.available ? verdict(device) : device.name, "   ", device.description));
+  }
+  if (devices.empty()) {
+    line("device", "none in this build");
+  }
   line("mpi", kNotBuilt);
   if (const std::string forced = kernel_override(); !forced.empty()) {
     line("SHEAF_KERNEL", forced + "   (every call is sent there)");
@@ -135,16 +152,20 @@ void print_text(const Machine& machine, const std::vector<BackendReport>& backen
 }
 
 void print_json(const Machine& machine, const std::vector<BackendReport>& backends,
-                const BackendReport& device) {
+                const std::vector<BackendReport>& devices) {
   auto list = nlohmann::ordered_json::array();
   for (const BackendReport& backend : backends) {
     list.push_back(
         {{"name", backend.name}, {"works", backend.trouble.empty()}, {"trouble", backend.trouble}});
   }
-  nlohmann::ordered_json cuda_json = {{"description", device.name},
-                                      {"available", cuda::available()},
-                                      {"works", cuda::available() && device.trouble.empty()},
-                                      {"trouble", device.trouble}};
+  auto device_list = nlohmann::ordered_json::array();
+  for (const BackendReport& device : devices) {
+    device_list.push_back({{"name", device.name},
+                           {"description", device.description},
+                           {"available", device.available},
+                           {"works", device.available && device.trouble.empty()},
+                           {"trouble", device.trouble}});
+  }
   const nlohmann::ordered_json json = {{"version", SHEAF_VERSION},
                                        {"compiler", kCompiler},
                                        {"build", kBuild},
@@ -155,7 +176,7 @@ void print_json(const Machine& machine, const std::vector<BackendReport>& backen
                                        {"threads", machine.threads},
                                        {"memory_bytes", memory_bytes()},
                                        {"backends", std::move(list)},
-                                       {"cuda", std::move(cuda_json)},
+                                       {"devices", std::move(device_list)},
                                        {"mpi", kNotBuilt},
                                        {"kernel_override", kernel_override()}};
   std::cout << json.dump(2) << "\n";
@@ -163,21 +184,23 @@ void print_json(const Machine& machine, const std::vector<BackendReport>& backen
 
 int doctor(bool json) {
   const std::vector<BackendReport> backends = try_backends();
-  const BackendReport device = try_cuda();
-  json ? print_json(this_machine(), backends, device)
-       : print_text(this_machine(), backends, device);
-  const bool healthy = std::all_of(backends.begin(), backends.end(),
-                                   [](const BackendReport& b) { return b.trouble.empty(); });
-  return healthy && device.trouble.empty() ? kSuccess : kDataError;
+  const std::vector<BackendReport> devices = try_devices();
+  json ? print_json(this_machine(), backends, devices)
+       : print_text(this_machine(), backends, devices);
+  const auto healthy = [](const std::vector<BackendReport>& reports) {
+    return std::all_of(reports.begin(), reports.end(),
+                       [](const BackendReport& report) { return report.trouble.empty(); });
+  };
+  return healthy(backends) && healthy(devices) ? kSuccess : kDataError;
 }
 
 }  // namespace
 
 void add_doctor(CLI::App& app, Command& chosen) {
   static bool json = false;
-  CLI::App* command = app.add_subcommand("doctor", "Show and try what this build can use");
-  command->footer(kExamples);
-  command->add_flag("--json", json, "Print a JSON object instead");
+  CLI::App* command = app.add_subcommand("doctor", "Report what this build can use, and try it");
+  command->footer(kDoctorExamples);
+  command->add_flag("--json", json, "Print a JSON object");
   command->callback([&chosen] { chosen = [] { return doctor(json); }; });
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "element_text.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 
 #include "support/float_bits.h"
+#include "support/number_text.h"
 #include "support/text.h"
 
 namespace sheaf::cli {
@@ -19,28 +19,22 @@ T load(const std::byte* element) {
   return value;
 }
 
-template <class T>
-std::string number_text(T value) {
-  char text[48];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
-// NaNs differ in sign and payload, which nobody wants to read.
+// NaNs are shown without sign and payload.
 template <class T>
 std::string float_text(T value) {
-  return std::isnan(value) ? "nan" : number_text(value);
+  return std::isnan(value) ? "nan" : shortest_text(value);
+}
+
+const FloatFormat& small_format(DType type) {
+  return type == f8e4m3   ? kFormatF8E4M3
+         : type == f8e5m2 ? kFormatF8E5M2
+         : type == f16    ? kFormatF16
+                          : kFormatBF16;
 }
 
 float small_float(DType type, const std::byte* element) {
-  switch (type.kind()) {
-    case Kind::kFloat8E4M3:
-      return static_cast<float>(from_float_bits(kFormatF8E4M3, load<uint8_t>(element)));
-    case Kind::kFloat8E5M2:
-      return static_cast<float>(from_float_bits(kFormatF8E5M2, load<uint8_t>(element)));
-    case Kind::kFloat16:
-      return static_cast<float>(from_float_bits(kFormatF16, load<uint16_t>(element)));
-    default: return static_cast<float>(from_float_bits(kFormatBF16, load<uint16_t>(element)));
-  }
+  const uint16_t bits = type.bytes() == 1 ? load<uint8_t>(element) : load<uint16_t>(element);
+  return static_cast<float>(from_float_bits(small_format(type), bits));
 }
 
 template <class T>
@@ -62,15 +56,11 @@ std::string opaque_text(DType type, const std::byte* element) {
 DType part_of(DType type) { return type == c64 ? f32 : type == c128 ? f64 : type; }
 
 bool part_is_nan(DType type, const std::byte* part) {
-  switch (type.kind()) {
-    case Kind::kFloat8E4M3:
-    case Kind::kFloat8E5M2:
-    case Kind::kFloat16:
-    case Kind::kBFloat16: return std::isnan(small_float(type, part));
-    case Kind::kFloat32: return std::isnan(load<float>(part));
-    case Kind::kFloat64: return std::isnan(load<double>(part));
-    default: return false;
+  if (type == f8e4m3 || type == f8e5m2 || type == f16 || type == bf16) {
+    return std::isnan(small_float(type, part));
   }
+  return (type == f32 && std::isnan(load<float>(part))) ||
+         (type == f64 && std::isnan(load<double>(part)));
 }
 
 }  // namespace
@@ -78,14 +68,14 @@ bool part_is_nan(DType type, const std::byte* part) {
 std::string element_text(DType type, const std::byte* element) {
   switch (type.kind()) {
     case Kind::kBool: return load<uint8_t>(element) != 0 ? "true" : "false";
-    case Kind::kInt8: return number_text(int{load<int8_t>(element)});
-    case Kind::kInt16: return number_text(load<int16_t>(element));
-    case Kind::kInt32: return number_text(load<int32_t>(element));
-    case Kind::kInt64: return number_text(load<int64_t>(element));
-    case Kind::kUInt8: return number_text(unsigned{load<uint8_t>(element)});
-    case Kind::kUInt16: return number_text(load<uint16_t>(element));
-    case Kind::kUInt32: return number_text(load<uint32_t>(element));
-    case Kind::kUInt64: return number_text(load<uint64_t>(element));
+    case Kind::kInt8: return std::to_string(int{load<int8_t>(element)});
+    case Kind::kInt16: return std::to_string(load<int16_t>(element));
+    case Kind::kInt32: return std::to_string(load<int32_t>(element));
+    case Kind::kInt64: return std::to_string(load<int64_t>(element));
+    case Kind::kUInt8: return std::to_string(unsigned{load<uint8_t>(element)});
+    case Kind::kUInt16: return std::to_string(load<uint16_t>(element));
+    case Kind::kUInt32: return std::to_string(load<uint32_t>(element));
+    case Kind::kUInt64: return std::to_string(load<uint64_t>(element));
     case Kind::kFloat8E4M3:
     case Kind::kFloat8E5M2:
     case Kind::kFloat16:

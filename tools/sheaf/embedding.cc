@@ -84,7 +84,7 @@ std::string first_wrong(std::span<const float> output, const std::vector<int64_t
   return "";
 }
 
-// The system grants more memory than there is, and kills whoever uses it.
+// The system grants more memory than there is, and kills the process that uses it.
 void check_memory(int64_t table_bytes, int64_t output_bytes) {
   const int64_t available = memory_bytes() / 10 * 9;
   if (available > 0 && table_bytes > available - output_bytes) {
@@ -109,7 +109,7 @@ EmbeddingReport run_embedding(int64_t table_bytes) {
   fill_table(table.elements<float>());
   const std::vector<int64_t> rows = random_rows(report.lookups, report.rows);
 
-  // The copy goes first: it also touches every page of the output, which is nobody's speed.
+  // The copy goes first: it touches every page of the output, so page faults are not timed.
   report.copy_seconds = fastest_round("plain copy", [&] {
     std::memcpy(output.tensor().data, table.tensor().data, static_cast<size_t>(report.bytes_moved));
   });

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "example_indices.h"
 
+#include <algorithm>
+
 #include "plan/lower.h"
 #include "plan/scalar.h"
 
 namespace sheaf::cli {
-namespace {
 
-// What fits on a screen.
-constexpr int64_t kMaxElements = 128;
-
-}  // namespace
-
-std::optional<Literal> example_indices(const Plan& plan) {
+std::optional<Literal> example_indices(const Plan& plan, int64_t max_elements) {
   const Request& r = plan.request();
   for (const TensorSpec* spec : {&r.data, &r.indices, &r.grid()}) {
-    if (element_count(spec->sizes) > kMaxElements) {
+    if (element_count(spec->sizes) > max_elements) {
       return std::nullopt;
     }
   }
@@ -29,12 +25,12 @@ std::optional<Literal> example_indices(const Plan& plan) {
     const int component = static_cast<int>(e / step % tuple);
     const int64_t extent =
         r.data.sizes[coordinate_axis(r, component)] - coordinate_window(r, component) + 1;
-    // Looks irregular, repeats some entries, and is the same every time. All sizes are below 128,
-    // so every index type holds it.
     if (extent <= 0) {
       return std::nullopt;  // an axis without entries, whose updates are skipped
     }
-    const int64_t value = (e * 5 + e / 3 + 1 + component) % extent;
+    // Looks irregular, repeats some entries, and is the same every time. Every index type holds
+    // values below 128.
+    const int64_t value = (e * 5 + e / 3 + 1 + component) % std::min(extent, kMaxExampleElements);
     encode(value, r.indices.dtype, indices.data() + static_cast<size_t>(e) * bytes);
   }
   return indices;

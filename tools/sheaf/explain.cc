@@ -3,6 +3,7 @@
 // sheaf explain: what a call does, how it is planned, and who runs it.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -12,14 +13,15 @@
 #include "example_indices.h"
 #include "explain_kernels.h"
 #include "formula.h"
-#include "frontends/problem/problem.h"
 #include "gather_picture.h"
 #include "options.h"
 #include "plan/refuse.h"
 #include "plan/scalar.h"
+#include "problem/problem.h"
 #include "scatter_picture.h"
 #include "sheaf/error.h"
 #include "support/text.h"
+#include "svg.h"
 
 namespace sheaf::cli {
 namespace {
@@ -27,7 +29,7 @@ namespace {
 // Element maps above this size are not made: 16 bytes an element.
 constexpr int64_t kMaxMapElements = 1 << 20;
 
-constexpr const char* kExamples =
+constexpr const char* kExplainExamples =
     R"(PROBLEM is operator, data, indices, attributes; a scatter has its updates after indices:
   gather f32[5,2] i64[3] axis=0
   scatter f32[5,2] i64[3] f32[3,2] axis=0 reduction=add
@@ -42,11 +44,12 @@ Examples:
   sheaf explain 'scatter_elements f32[5]={0,1,2,3,4} i64[4]={3,1,3,0} f32[4]={5,6,7,8}'
   sheaf explain 'scatter f32[3,2] i64[4]={2,0,9,2} reduction=add out_of_range=skip' --map)";
 
-struct Options {
+struct ExplainOptions {
   std::vector<std::string> words;
   bool json = false;
   bool map = false;
   bool kernels = false;
+  std::string svg;
   int64_t limit = 64;
   ColorChoice color = ColorChoice::kAuto;
 };
@@ -114,7 +117,7 @@ int64_t moved_bytes(const Plan& plan) {
   return element_count(plan.request().grid().sizes) * plan.output().dtype.bytes();
 }
 
-void print_text(const Explanation& e, const Options& options) {
+void print_text(const Explanation& e, const ExplainOptions& options) {
   const Request& r = e.plan.request();
   std::cout << to_string(r.op) << ": " << summary(r.op) << "\n"
             << "  " << formula(r) << "\n"
@@ -156,7 +159,7 @@ nlohmann::ordered_json reports_json(const std::vector<KernelReport>& reports) {
   return list;
 }
 
-void print_json(const Explanation& e, const Options& options) {
+void print_json(const Explanation& e, const ExplainOptions& options) {
   const Request& r = e.plan.request();
   nlohmann::ordered_json json = {{"op", to_string(r.op)},
                                  {"formula", formula(r)},
@@ -164,9 +167,11 @@ void print_json(const Explanation& e, const Options& options) {
                                  {"plan", nlohmann::ordered_json::parse(e.plan.json())},
                                  {"kernel", kernel_name(e.plan)}};
   json["kernels"] = reports_json(kernels_for(e.plan));
-  const std::vector<KernelReport> on_device = device_kernels(e.plan);
-  json["cuda_kernel"] = first_accepting(on_device);
-  json["cuda_kernels"] = reports_json(on_device);
+  for (const std::string& device : device_names()) {
+    const std::vector<KernelReport> reports = kernels_for(e.plan, {.device = device});
+    json["devices"][device] = {{"kernel", first_accepting(reports)},
+                               {"kernels", reports_json(reports)}};
+  }
   if (e.problem.indices && !e.made_up && small_enough(e.plan)) {
     json["map"] = map_json(e, options.limit);
     json["map_left_out"] = std::max<int64_t>(0, std::ssize(e.map) - options.limit);
@@ -175,7 +180,7 @@ void print_json(const Explanation& e, const Options& options) {
 }
 
 // Draws what can be drawn of a call with bad indices; the error itself goes the way of all errors.
-void print_bad_indices(const Explanation& e, const Options& options) {
+void print_bad_indices(const Explanation& e, const ExplainOptions& options) {
   if (!options.json) {
     const Literal* data = e.problem.data ? &*e.problem.data : nullptr;
     std::cout << draw_bad_indices(e.plan, data, *e.problem.indices, style_for(options.color))
@@ -184,7 +189,33 @@ void print_bad_indices(const Explanation& e, const Options& options) {
   }
 }
 
-int explain(const Options& options) {
+// What stands above the plan in the terminal, as a picture for documents.
+void write_svg(const Explanation& e, const std::string& path) {
+  const Request& r = e.plan.request();
+  std::string text = cat(to_string(r.op), "   ", formula(r), "\n\n");
+  if (e.map.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "explain: no picture\n  there are no indices, or too many\n"
+                "  try: a smaller shape, with indices as in i64[4]={3,1,0,2}");
+  }
+  const Literal* data = e.problem.data ? &*e.problem.data : nullptr;
+  const Literal* updates = e.problem.updates ? &*e.problem.updates : nullptr;
+  text += draw_scene({e.plan, data, *e.problem.indices, e.map, updates}, {true, 120});
+  const std::string svg = svg_of(text);
+  if (path == "-") {
+    std::cout << svg;
+    return;
+  }
+  std::ofstream file(path);
+  file << svg << std::flush;
+  if (!file) {
+    throw Error(ErrorCode::kFile, cat("explain: cannot write\n  file \"", printable(path),
+                                      "\"\n  try: another path"));
+  }
+  std::cout << "picture in " << printable(path) << "\n";
+}
+
+int explain(const ExplainOptions& options) {
   Problem problem = parse_problem(joined(options.words));
   Plan plan = make_plan(problem.request);
   Explanation e{std::move(problem), std::move(plan), false, {}};
@@ -200,7 +231,9 @@ int explain(const Options& options) {
       throw;
     }
   }
-  if (options.json) {
+  if (!options.svg.empty()) {
+    write_svg(e, options.svg);
+  } else if (options.json) {
     print_json(e, options);
   } else {
     print_text(e, options);
@@ -211,19 +244,22 @@ int explain(const Options& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, Command& chosen) {
-  static Options options;
+  static ExplainOptions options;
   CLI::App* command = app.add_subcommand("explain", "Draw a call, its plan and its kernel");
-  command->footer(kExamples);
+  command->footer(kExplainExamples);
   command->add_option("problem", options.words, "Operator, data, indices, updates and attributes")
       ->required()
       ->option_text("PROBLEM");
   command->add_flag("--map", options.map,
                     "Also list where each output element comes from, or each update goes to");
-  command->add_option("--limit", options.limit, "The most lines of --map (64)")
+  command->add_option("--limit", options.limit, "Print at most N lines of --map (64)")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
       ->option_text("N");
-  command->add_flag("--kernels", options.kernels, "Show every kernel of this build, and the GPU's");
-  command->add_flag("--json", options.json, "Print a JSON object instead");
+  command->add_flag("--kernels", options.kernels,
+                    "List every kernel of this build, and of the GPU");
+  command->add_flag("--json", options.json, "Print a JSON object");
+  command->add_option("--svg", options.svg, "Write the picture as SVG; - is stdout")
+      ->option_text("FILE");
   add_color_option(*command, options.color);
   command->callback([&chosen] { chosen = [] { return explain(options); }; });
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "sheaf/cuda.h"
 #include "support/text.h"
 
 namespace sheaf::cli {
@@ -33,10 +32,6 @@ std::string lines(const std::vector<KernelReport>& reports, const std::string& c
 
 }  // namespace
 
-std::vector<KernelReport> device_kernels(const Plan& plan) {
-  return cuda::available() ? cuda::kernels_for(plan) : std::vector<KernelReport>();
-}
-
 std::string first_accepting(const std::vector<KernelReport>& reports) {
   const auto first = std::find_if(reports.begin(), reports.end(),
                                   [](const KernelReport& r) { return r.refusal.empty(); });
@@ -45,9 +40,11 @@ std::string first_accepting(const std::vector<KernelReport>& reports) {
 
 std::string kernel_lines(const Plan& plan, bool all) {
   std::string text = cat("kernel\n", lines(kernels_for(plan), kernel_name(plan), all));
-  const std::vector<KernelReport> on_device = device_kernels(plan);
-  if (all && !on_device.empty()) {
-    text += cat("\nkernel of cuda::run\n", lines(on_device, first_accepting(on_device), true));
+  for (const std::string& device : all ? device_names() : std::vector<std::string>()) {
+    const std::vector<KernelReport> reports = kernels_for(plan, {.device = device});
+    if (!reports.empty()) {
+      text += cat("\nkernel on ", device, "\n", lines(reports, first_accepting(reports), true));
+    }
   }
   return text;
 }

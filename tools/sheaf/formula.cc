@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "plan/vocabulary.h"
 #include "support/text.h"
 
 namespace sheaf::cli {
@@ -30,7 +31,8 @@ std::string element(const std::string& tensor, const Words& position) {
 }
 
 Words slice(const Words& words, int64_t begin, int64_t end) {
-  return {words.begin() + begin, words.begin() + end};
+  return {words.begin() + static_cast<ptrdiff_t>(begin),
+          words.begin() + static_cast<ptrdiff_t>(end)};
 }
 
 Words joined(Words a, const Words& b) {
@@ -88,7 +90,8 @@ Words xla_position(const Request& r, const Words& out) {
   const auto start = [&](int64_t component) {
     Words index = batch;
     if (tuples) {
-      index.insert(index.begin() + x.index_vector_dim, std::to_string(component));
+      index.insert(index.begin() + static_cast<ptrdiff_t>(x.index_vector_dim),
+                   std::to_string(component));
     }
     return element("indices", index);
   };
@@ -123,25 +126,32 @@ Words data_position(const Request& r, const Words& out) {
   return {};
 }
 
-std::string join_sign(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kNone: return " = ";
-    case Reduction::kAdd: return " += ";
-    case Reduction::kSub: return " -= ";
-    case Reduction::kMul: return " *= ";
-    default: return cat(" ", to_string(reduction), "= ");
+std::string assignment_of(Reduction reduction) {
+  if (reduction == Reduction::kNone) {
+    return " = ";
   }
+  const ReductionRow& row = *find_row(kReductions, reduction);
+  return cat(" ", row.sign.empty() ? row.name : row.sign, "= ");
+}
+
+std::string formula_with(const Request& r, const Words& grid) {
+  if (!is_scatter(r.op)) {
+    return element("output", grid) + " = " + element("data", data_position(r, grid));
+  }
+  return element("output", data_position(r, grid)) + assignment_of(r.reduction) +
+         element("updates", grid);
 }
 
 }  // namespace
 
-std::string formula(const Request& r) {
-  const Words grid = coordinates(r.grid().rank());
-  if (!is_scatter(r.op)) {
-    return element("output", grid) + " = " + element("data", data_position(r, grid));
+std::string formula(const Request& r) { return formula_with(r, coordinates(r.grid().rank())); }
+
+std::string formula_at(const Request& r, const Dims& position) {
+  Words grid;
+  for (const int64_t coordinate : position) {
+    grid.push_back(std::to_string(coordinate));
   }
-  return element("output", data_position(r, grid)) + join_sign(r.reduction) +
-         element("updates", grid);
+  return formula_with(r, grid);
 }
 
 std::string summary(Op op) {

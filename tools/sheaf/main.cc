@@ -13,6 +13,8 @@
 namespace {
 
 constexpr const char* kExamples = R"(Examples:
+  sheaf inspect model.safetensors
+  sheaf gather model.safetensors:embed 3,1,-2 -o rows.npy
   sheaf explain 'gather_elements f32[3,3] i64[2,3]={1,2,0,2,0,0} axis=0'
   sheaf explain 'gather f32[1000000,64] i64[4096] axis=0' --kernels
   sheaf check cases/*.json --op gather,gather_nd
@@ -30,11 +32,17 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "sheaf " SHEAF_VERSION);
   app.require_subcommand(1);
   Command chosen;
-  add_bench(app, chosen);
+  add_operators(app, chosen);
+  add_inspect(app, chosen);
+  add_head(app, chosen);
+  add_convert(app, chosen);
+  add_run(app, chosen);
+  add_explain(app, chosen);
   add_check(app, chosen);
+  add_bench(app, chosen);
   add_demo(app, chosen);
   add_doctor(app, chosen);
-  add_explain(app, chosen);
+  add_completion(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "gather_picture.h"
+#include "plan/vocabulary.h"
 #include "sheaf/tensor.h"
 #include "support/text.h"
 
@@ -29,13 +30,9 @@ constexpr int64_t kMaxResult = 1 << 20;
 // Terms beyond this many do not fit into a cell.
 constexpr size_t kMaxTerms = 4;
 
-const char* sign_of(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kAdd: return "+";
-    case Reduction::kSub: return "-";
-    case Reduction::kMul: return "*";
-    default: return ",";
-  }
+std::string_view sign_of(Reduction reduction) {
+  const std::string_view sign = find_row(kReductions, reduction)->sign;
+  return sign.empty() ? "," : sign;
 }
 
 // "10+a+c", "max(10,a,c)".

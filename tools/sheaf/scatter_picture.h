@@ -11,8 +11,8 @@
 namespace sheaf::cli {
 
 // Updates that are skipped stand in parentheses. Where data and updates have values the output
-// shows the result; else what is joined there, and in which order: "·+a+c", where · is the old
-// element.
+// shows the result; else which updates are reduced there, and in which order: "·+a+c", where · is
+// the old element.
 std::string draw_scatter(const Scene& scene, const Style& style);
 
 // One or the other, by the plan's operator.

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "frontends/problem/problem.h"
 #include "picture.h"
+#include "problem/problem.h"
 #include "sheaf/explain.h"
 
 namespace sheaf::cli {

@@ -76,8 +76,14 @@ std::string mebibytes(int64_t bytes) {
   return text;
 }
 
-Progress::Progress(std::string label, int64_t total)
-    : label_(std::move(label)), total_(total), enabled_(isatty(STDERR_FILENO) != 0) {
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<int64_t>(std::clamp(seconds, 0.0, 1e9) + 0.5);
+  const std::string rest = std::to_string(whole % 60) + " s";
+  return whole < 60 ? rest : std::to_string(whole / 60) + " min " + rest;
+}
+
+Progress::Progress(std::string label, int64_t total, Unit unit)
+    : label_(std::move(label)), total_(total), unit_(unit), enabled_(isatty(STDERR_FILENO) != 0) {
   at(0);
 }
 
@@ -86,6 +92,16 @@ Progress::~Progress() {
     std::fputs("\r\033[K", stderr);
     std::fflush(stderr);
   }
+}
+
+std::string Progress::rate_text(int64_t done) const {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+  if (unit_ != kBytes || done == 0 || passed.count() < 0.5) {
+    return "";
+  }
+  const double rate = static_cast<double>(done) / passed.count();
+  return "  " + mebibytes(static_cast<int64_t>(rate)) + "/s  " +
+         duration_text(static_cast<double>(total_ - done) / rate) + " left";
 }
 
 void Progress::at(int64_t done) {
@@ -99,7 +115,8 @@ void Progress::at(int64_t done) {
   for (int i = 0; i < kBarCells; ++i) {
     bar += i < cells ? "█" : "░";
   }
-  std::fprintf(stderr, "\r\033[K  %-22s %s %3.0f %%", label_.c_str(), bar.c_str(), share * 100);
+  std::fprintf(stderr, "\r\033[K  %-22s %s %3.0f %%%s", label_.c_str(), bar.c_str(), share * 100,
+               rate_text(done).c_str());
   std::fflush(stderr);
 }
 

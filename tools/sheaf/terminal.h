@@ -3,6 +3,7 @@
 // What the terminal can do, and the little that we ask of it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -29,10 +30,15 @@ std::string grouped(int64_t number);
 // "256.0 MiB"
 std::string mebibytes(int64_t bytes);
 
-// A bar on stderr, which shows only where stderr is a terminal and is gone afterwards.
+// "40 s", "3 min 20 s"
+std::string duration_text(double seconds);
+
+// A bar on stderr, which shows only where stderr is a terminal and is gone afterwards. What is
+// counted in bytes has its rate and the time left beside it.
 class Progress {
  public:
-  Progress(std::string label, int64_t total);
+  enum Unit { kSteps, kBytes };
+  Progress(std::string label, int64_t total, Unit unit = kSteps);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -40,8 +46,12 @@ class Progress {
   void at(int64_t done);
 
  private:
+  std::string rate_text(int64_t done) const;
+
   std::string label_;
   int64_t total_;
+  Unit unit_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   int shown_ = -1;  // cells drawn last; -1: nothing yet
   bool enabled_;
 };

@@ -11,7 +11,7 @@ namespace sheaf {
 namespace cpu {
 namespace {
 
-const char* accepts_everything(const KernelQuery& /*query*/) { return nullptr; }
+const char* accepts_every_gather(const KernelQuery& /*query*/) { return nullptr; }
 
 // First that accepts wins.
 constexpr GatherKernel kGather[] = {
@@ -20,7 +20,7 @@ constexpr GatherKernel kGather[] = {
     {"cpu.rows_wide", wide_refusal, run_rows, Checks::kWhileMoving},
     {"cpu.rows_narrow", narrow_refusal, run_rows, Checks::kWhileMoving},
     {"cpu.columns", columns_refusal, run_columns, Checks::kWhileMoving},
-    {"cpu.strided", accepts_everything, run_strided, Checks::kWhileMoving},
+    {"cpu.strided", accepts_every_gather, run_strided, Checks::kWhileMoving},
 };
 
 bool available() { return true; }
@@ -36,10 +36,6 @@ std::string describe() {
              caches().last >> 10, " KiB");
 }
 
-void fill(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
-          const Launch& launch);
-void count(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
-
 constexpr Backend kBackend{.name = "cpu",
                            .gather = kGather,
                            .scatter = kScatterKernels,
@@ -48,18 +44,9 @@ constexpr Backend kBackend{.name = "cpu",
                            .describe = describe,
                            .check = all_in_range,
                            .copy = copy,
-                           .fill = fill,
-                           .count = count,
+                           .fill = host_fill,
+                           .count = host_count,
                            .divide = host_divide};
-
-void fill(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
-          const Launch& launch) {
-  host_fill(kBackend, nest, element, buffers, launch);
-}
-
-void count(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
-  host_count(kBackend, nest, buffers, launch);
-}
 
 }  // namespace
 }  // namespace cpu

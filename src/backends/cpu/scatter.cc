@@ -29,6 +29,8 @@ int64_t part_count(const Nest& nest) {
   return parts;
 }
 
+}  // namespace
+
 const char* in_order_refusal(const KernelQuery& query) {
   const Nest& nest = query.nest;
   for (const Loop& loop : nest.loops) {
@@ -55,6 +57,8 @@ const char* parts_refusal(const KernelQuery& query) {
   return part_count(nest) >= kManyParts ? nullptr : "no loop gives threads data of their own";
 }
 
+namespace {
+
 // Whether single elements may be reduced straight from indices.
 bool reduces_directly(const Nest& nest, const Share& share) {
   const Loop& inner = innermost(nest);
@@ -65,7 +69,7 @@ bool reduces_directly(const Nest& nest, const Share& share) {
 }
 
 // Windows that are cut element by element are left to the plain loops.
-const char* accepts_everything(const KernelQuery& /*query*/) { return nullptr; }
+const char* accepts_every_scatter(const KernelQuery& /*query*/) { return nullptr; }
 
 bool scatter_plain(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
   return host_backends().back()->scatter.front().run(nest, buffers, launch);
@@ -77,7 +81,7 @@ constinit const ScatterKernel kScatterKernels[4] = {
     {"cpu.scatter_parts", parts_refusal, scatter_parts, Checks::kWhileMoving},
     {"cpu.scatter_cells", cells_refusal, scatter_cells, Checks::kWhileMoving, scatter_cells_bytes},
     {"cpu.scatter_in_order", in_order_refusal, scatter_in_order, Checks::kWhileMoving},
-    {"cpu.scatter_plain", accepts_everything, scatter_plain},
+    {"cpu.scatter_plain", accepts_every_scatter, scatter_plain},
 };
 
 RunReducer::RunReducer(const Nest& nest, const ScatterBuffers& buffers, int64_t prefetch_rows,

@@ -94,6 +94,11 @@ bool scatter_in_order(const Nest& nest, const ScatterBuffers& buffers, const Lau
 // The narrowest piece of a row, in bytes, that is worth a pass over the indices of its own.
 inline constexpr int64_t kLeastColumns = 512;
 
+// scatter.cc: who takes which nest.
+const char* parts_refusal(const KernelQuery& query);
+const char* cells_refusal(const KernelQuery& query);
+const char* in_order_refusal(const KernelQuery& query);
+
 // First that accepts wins.
 extern const ScatterKernel kScatterKernels[4];
 

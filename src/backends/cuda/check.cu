@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The check of all indices before anything is written. It counts the bad ones, finds the first in
-// row-major order, and keeps its value: by the time somebody asks, the indices may be gone.
+// The check of all indices. It counts the bad ones, finds the first in row-major order, and keeps
+// its value: when the verdict is read, the indices may be gone.
 #include <algorithm>
 
-#include "backends/cuda/device.h"
-#include "backends/cuda/device_memory.cuh"
 #include "backends/cuda/move_rows.cuh"
+#include "plan/lower.h"
+#include "support/checked.h"
 
 namespace sheaf::cuda {
 namespace {
@@ -24,7 +24,7 @@ struct Found {
   unsigned long long not_first = 0;
 };
 
-// kInLine: the indices stand one after the other.
+// kInLine: the indices follow one another in memory.
 template <Indices kIndices, bool kInLine>
 __device__ void look(const CheckArgs& args, int64_t first, Found& found) {
   int64_t raw[kInFlight];
@@ -69,6 +69,9 @@ __device__ void keep_value(const CheckArgs& args) {
 template <Indices kIndices, bool kInLine>
 __global__ void __launch_bounds__(kBlockThreads)
     check_kernel(const __grid_constant__ CheckArgs args) {
+  if (args.only_if_met && args.verdict->met == 0) {
+    return;
+  }
   Found found;
   for (int64_t first = blockIdx.x * kTile; first < args.count; first += gridDim.x * kTile) {
     look<kIndices, kInLine>(args, first, found);
@@ -80,18 +83,78 @@ __global__ void __launch_bounds__(kBlockThreads)
   keep_value<kIndices>(args);
 }
 
-}  // namespace
-
-void launch_check(const CheckArgs& args, Stream stream) {
-  cudaMemsetAsync(args.verdict, 0, sizeof(Verdict), stream);
+void launch_check(const CheckArgs& args, int blocks_per_multiprocessor, Stream stream) {
   const int64_t tiles = (args.count - 1) / kTile + 1;
-  const auto blocks = static_cast<unsigned>(
-      std::min<int64_t>(tiles, int64_t{8} * current_device().multiprocessors));
+  const auto blocks = static_cast<unsigned>(std::min<int64_t>(
+      tiles, int64_t{blocks_per_multiprocessor} * current_device().multiprocessors));
   with_indices(args.order.index_kind, [&](auto indices) {
     const auto kernel =
         args.in_line() ? check_kernel<indices(), true> : check_kernel<indices(), false>;
     kernel<<<blocks, kBlockThreads, 0, stream>>>(args);
   });
+}
+
+}  // namespace
+
+CheckArgs check_args(const Plan& plan, const std::byte* indices, Verdict* verdict) {
+  const TensorSpec& spec = plan.indices();
+  const int tuple = tuple_dim(plan.request());
+  Nest order = plan.nest();
+  order.loops.clear();
+  CheckArgs args{};
+  args.inner = 1;
+  int64_t count = 1;
+  for (int d = 0; d < spec.rank(); ++d) {
+    const int64_t size = spec.sizes[d];
+    const int64_t stride = size > 1 ? spec.strides[d] : 0;
+    count *= size;
+    args.inner = tuple >= 0 && d > tuple ? args.inner * size : 1;
+    if (size == 1) {
+      continue;
+    }
+    if (!order.loops.empty() && checked_mul(stride, size) == order.loops.back().index) {
+      order.loops.back() = {order.loops.back().extent * size, 0, stride, 0, 0};
+    } else {
+      order.loops.push_back({size, 0, stride, 0, 0});
+    }
+  }
+  args.order = device_nest<AnyNest>(order);
+  args.indices = indices;
+  args.count = count;
+  args.components = tuple >= 0 ? spec.sizes[tuple] : 1;
+  args.verdict = verdict;
+  return args;
+}
+
+bool check(const Plan& plan, const std::byte* indices, const Launch& launch) {
+  constexpr int kFillTheDevice = 8;
+  const auto stream = static_cast<Stream>(launch.stream);
+  cudaMemsetAsync(launch.verdict, 0, sizeof(Verdict), stream);
+  const CheckArgs args = check_args(plan, indices, launch.verdict);
+  if (args.count > 0) {
+    launch_check(args, kFillTheDevice, stream);
+  }
+  return true;
+}
+
+// Few blocks: as a rule they end at once.
+void complete_verdict(const Plan& plan, const std::byte* indices, const Launch& launch) {
+  CheckArgs args = check_args(plan, indices, launch.verdict);
+  args.only_if_met = true;
+  if (args.count > 0) {
+    launch_check(args, 1, static_cast<Stream>(launch.stream));
+  }
+}
+
+Verdict wait(const Verdict* verdict, void* stream) {
+  Verdict found{};
+  if (verdict != nullptr) {
+    check_result(cudaMemcpyAsync(&found, verdict, sizeof found, cudaMemcpyDeviceToHost,
+                                 static_cast<Stream>(stream)),
+                 "reading the verdict on the indices");
+  }
+  check_result(cudaStreamSynchronize(static_cast<Stream>(stream)), "waiting for a stream");
+  return found;
 }
 
 }  // namespace sheaf::cuda

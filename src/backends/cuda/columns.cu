@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// Indices that choose among rows, column by column (gather_elements along an outer axis): random
-// single elements of a large table. They are taken strip by strip. A strip's part of the table is
-// first packed: only in one piece do its pages stay known to the GPU, and its bytes in L2. One
-// launch chooses from a strip and packs the next.
+// cuda.columns: indices that choose among rows, column by column (gather_elements along an outer
+// axis): random single elements of a large table. They are taken strip by strip. The strip's part
+// of the table is packed first, so that its pages stay in the TLB and its bytes in L2. One launch
+// chooses from a strip and packs the next.
 #include <algorithm>
 #include <bit>
 
-#include "backends/cuda/device.h"
+#include "backends/cuda/early_launch.cuh"
 #include "backends/cuda/move_rows.cuh"
 
 namespace sheaf::cuda {
 namespace {
 
-constexpr int kInFlight = 8;      // rows, of a thread that chooses
-constexpr int kWordsOfPack = 4;   // of a thread that packs
+constexpr int kInFlight = 8;      // rows per thread that chooses
+constexpr int kWordsOfPack = 4;   // per thread that packs
 constexpr int64_t kWidest = 256;  // columns of a strip; a divisor of, or equal to kBlockThreads
 constexpr int64_t kMostStrips = 4096;
 
@@ -23,7 +23,8 @@ struct StripArgs {
   const std::byte* indices;
   const std::byte* packed;
   std::byte* output;
-  const Verdict* verdict;
+  const Verdict* check;
+  Verdict* report;
   int64_t columns, column_index;  // of this strip; index elements from one to the next
   uint32_t width;                 // of every packed row, in columns
   uint32_t choosing_blocks;       // come after those that pack
@@ -34,20 +35,6 @@ struct StripArgs {
   WideDivisor next_row_words;
   bool next_wide;  // by words of 16 bytes, else by elements
 };
-
-// From compute capability 9.0 on, a launch may begin while the one before it ends: up to here it
-// must not touch what that one reads or writes.
-__device__ void wait_for_launch_before() {
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
-}
-
-__device__ void let_next_launch_begin() {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
 
 template <int kBytes>
 __device__ void pack(const StripArgs& args, int64_t block) {
@@ -88,7 +75,7 @@ __device__ void choose(const StripArgs& args, int64_t block) {
   const uint32_t side = kBlockThreads / args.width;  // rows that the block has side by side
   const int64_t column = threadIdx.x % args.width;
   const int64_t first = block * (side * kInFlight) + threadIdx.x / args.width;
-  const bool inside = column < args.columns && !refused(args.verdict);
+  const bool inside = column < args.columns && !refused(args.check);
   const auto live = [&](int i) { return inside && first + i * side < rows.extent; };
   int64_t raw[kInFlight];
 #pragma unroll
@@ -107,7 +94,7 @@ __device__ void choose(const StripArgs& args, int64_t block) {
       const int64_t entry = entry_of(args.rows, raw[i], entries.extent);
       words[i] = entry != kOutside
                      ? load_packed<kBytes>(args.packed + (entry * args.width + column) * kBytes)
-                     : fill_word<kBytes>(args.rows, 0);
+                     : outside_word<kBytes>(args.rows, args.report, 0);
     }
   }
 #pragma unroll
@@ -132,6 +119,23 @@ __global__ void __launch_bounds__(kBlockThreads)
   }
 }
 
+// In columns; 0: not even one fits.
+int64_t strip_width(const Nest& nest) {
+  const int64_t room = current_device().l2_bytes / 3;
+  const int64_t fitting = room / (nest.coordinates[0].extent * nest.row_bytes);
+  const int64_t most = std::min({fitting, kWidest, nest.loops.back().extent});
+  return most < 1 ? 0 : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+}
+
+bool fits_columns(const Nest& nest) {
+  const int64_t width = strip_width(nest);
+  int64_t strips = width == 0 ? 0 : (nest.loops.back().extent - 1) / width + 1;
+  for (int l = 0; l + 2 < nest.loops.size(); ++l) {
+    strips *= nest.loops[l].extent;
+  }
+  return width * nest.row_bytes >= 32 && strips <= kMostStrips;
+}
+
 // The strips of a call: those of one point of the outer loops, then those of the next.
 struct Strips {
   const GatherCall& call;
@@ -151,7 +155,7 @@ struct Strips {
     per_point = (columns.extent - 1) / width + 1;
     count = outer.points * per_point;
     packed[0] = memory;
-    packed[1] = memory + packed_bytes(call.nest) / 2;
+    packed[1] = memory + columns_bytes(call.nest, 0) / 2;
   }
 
   Place place(int64_t strip) const {
@@ -174,7 +178,8 @@ StripArgs strip_args(const Strips& strips, int64_t strip) {
   rows.loops = {strips.rows};
   StripArgs args{};
   args.rows = device_nest<NestOf<1, 1>>(rows);
-  args.verdict = call.verdict;
+  args.check = call.check;
+  args.report = call.report;
   args.width = static_cast<uint32_t>(strips.width);
   args.pitch = strips.width * call.nest.row_bytes;
   args.column_index = strips.columns.index;
@@ -191,7 +196,7 @@ StripArgs strip_args(const Strips& strips, int64_t strip) {
   return args;
 }
 
-// A packed row is as wide as a strip; one at the right edge leaves the rest of it as it is.
+// A packed row is as wide as a full strip; the strip at the right edge fills part of it.
 unsigned add_packing(const Strips& strips, int64_t next, StripArgs& args) {
   constexpr int64_t kWordsOfBlock = kBlockThreads * kWordsOfPack;
   const Nest& nest = strips.call.nest;
@@ -217,58 +222,50 @@ StripKernel kernel_for(const Nest& nest) {
   return kernel;
 }
 
-// Whether the code that runs here has the wait in it: that of an older device's has not.
-bool waits_by_itself(StripKernel kernel) {
-  cudaFuncAttributes attributes{};
-  return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.ptxVersion >= 90;
-}
-
-// `early`: may begin while the launch before it ends.
-void launch(StripKernel kernel, const StripArgs& args, unsigned blocks, bool early, Stream stream) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = blocks;
-  config.blockDim = kBlockThreads;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = early ? 1 : 0;
-  cudaLaunchKernelEx(&config, kernel, args);
-}
-
 }  // namespace
 
-int64_t strip_width(const Nest& nest) {
-  const int64_t room = current_device().l2_bytes / 3;
-  const int64_t fitting = room / (nest.coordinates[0].extent * nest.row_bytes);
-  const int64_t most = std::min({fitting, kWidest, nest.loops.back().extent});
-  return most < 1 ? 0 : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+const char* columns_refusal(const KernelQuery& query) {
+  const Nest& nest = query.nest;
+  if (nest.loops.size() < 2 || nest.coordinates.size() != 1) {
+    return "not one index per element";
+  }
+  const Loop& inner = nest.loops.back();
+  const Coordinate& coordinate = nest.coordinates[0];
+  if (nest.row_bytes > 16 || inner.data != nest.row_bytes || inner.index == 0 ||
+      inner.output != nest.row_bytes || coordinate.stride < inner.extent * inner.data ||
+      coordinate.offset != 0) {
+    return "the indices do not choose among rows, column by column";
+  }
+  if (word_bytes(nest, query.addresses) < nest.row_bytes) {
+    return "entries are not aligned to their size, or this is no power of 2";
+  }
+  const Loop& middle = nest.loops[nest.loops.size() - 2];
+  if (middle.data != 0 || middle.index == 0 || middle.extent < coordinate.extent / 8) {
+    return "a column is chosen from too few times";
+  }
+  if (coordinate.extent * inner.extent * inner.data <= current_device().l2_bytes / 4) {
+    return "data fits into L2 as it is";
+  }
+  return fits_columns(nest) ? nullptr : "strips that fit into L2 are too narrow, or too many";
 }
 
-size_t packed_bytes(const Nest& nest) {
+size_t columns_bytes(const Nest& nest, int /*threads*/) {
   const int64_t strip = nest.coordinates[0].extent * strip_width(nest) * nest.row_bytes;
   return 2 * static_cast<size_t>((strip + 255) / 256 * 256);
 }
 
-bool fits_columns(const Nest& nest) {
-  const int64_t width = strip_width(nest);
-  int64_t strips = width == 0 ? 0 : (nest.loops.back().extent - 1) / width + 1;
-  for (int l = 0; l + 2 < nest.loops.size(); ++l) {
-    strips *= nest.loops[l].extent;
-  }
-  return width * nest.row_bytes >= 32 && strips <= kMostStrips;
-}
-
-void launch_columns(const GatherCall& call) {
-  const Strips strips(call, call.packed);
-  const StripKernel kernel = kernel_for(call.nest);
-  const bool waits = waits_by_itself(kernel);
+bool run_columns(const Nest& nest, const GatherBuffers& buffers, const Launch& how) {
+  const GatherCall call = gather_call(nest, buffers, how);
+  const Strips strips(call, call.workspace);
+  const StripKernel kernel = kernel_for(nest);
+  const bool waits = waits_for_launch_before(kernel);
   for (int64_t strip = -1; strip < strips.count; ++strip) {
     StripArgs args = strip_args(strips, strip);
     const unsigned packing = strip + 1 < strips.count ? add_packing(strips, strip + 1, args) : 0;
-    launch(kernel, args, packing + args.choosing_blocks, strip >= 0 && waits, call.stream);
+    launch_early(kernel, args, packing + args.choosing_blocks, kBlockThreads, strip >= 0 && waits,
+                 call.stream);
   }
+  return true;
 }
 
 }  // namespace sheaf::cuda

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <vector>
 
-#include "sheaf/cuda.h"
 #include "sheaf/error.h"
 #include "support/text.h"
 
@@ -63,7 +62,7 @@ const Device& known_device(int number) {
 const Device& current_device() {
   int number = 0;
   if (const cudaError_t error = cudaGetDevice(&number); error != cudaSuccess) {
-    cudaGetLastError();  // not to be found again by the next check
+    cudaGetLastError();  // or the next check reports this error once more
     int driver = 0;
     cudaDriverGetVersion(&driver);
     throw_no_device(driver == 0 ? "there is no NVIDIA driver on this machine"
@@ -90,16 +89,68 @@ void check_result(int cuda_error, const char* what) {
                   ")\n  try: compute-sanitizer on the program; an earlier kernel may have failed"));
 }
 
-unsigned blocks_of(int64_t items, int64_t items_of_block) {
-  constexpr int64_t kMost = (int64_t{1} << 31) - 1;
-  const int64_t blocks = (items - 1) / items_of_block + 1;
-  if (blocks > kMost) {
-    throw Error(ErrorCode::kUnsupported,
-                cat("cuda: too many steps for one launch\n  the call has ", items, " of them, ",
-                    items_of_block, " a block, and a launch has at most ", kMost,
-                    " blocks\n  try: fewer indices or updates a call"));
-  }
-  return static_cast<unsigned>(blocks);
+namespace {
+
+constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
+
+int64_t blocks_for(int64_t items, int64_t items_per_block) {
+  return (items - 1) / items_per_block + 1;
+}
+
+}  // namespace
+
+bool fits_launch(int64_t items, int64_t items_per_block) {
+  return blocks_for(items, items_per_block) <= kMostBlocks;
+}
+
+unsigned blocks_of(int64_t items, int64_t items_per_block) {
+  return static_cast<unsigned>(blocks_for(items, items_per_block));
+}
+
+unsigned blocks_at_most(int64_t items, int64_t items_per_block) {
+  return static_cast<unsigned>(std::min(blocks_for(items, items_per_block), kMostBlocks));
+}
+
+void* allocate(size_t bytes) {
+  void* memory = nullptr;
+  check_result(cudaMalloc(&memory, bytes), "allocating device memory");
+  return memory;
+}
+
+void release(void* memory) { cudaFree(memory); }
+
+// cudaMemcpy and cudaMemset may return before the bytes have arrived.
+void upload(void* to, const void* from, size_t bytes) {
+  check_result(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copying to the device");
+  check_result(cudaStreamSynchronize(nullptr), "copying to the device");
+}
+
+void download(void* to, const void* from, size_t bytes) {
+  check_result(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copying from the device");
+}
+
+void fill_bytes(void* memory, std::byte value, size_t bytes) {
+  check_result(cudaMemset(memory, static_cast<int>(value), bytes), "filling device memory");
+  check_result(cudaStreamSynchronize(nullptr), "filling device memory");
+}
+
+size_t free_bytes() {
+  size_t left = 0;
+  size_t all = 0;
+  check_result(cudaMemGetInfo(&left, &all), "asking for the free device memory");
+  return left;
+}
+
+void zero(void* memory, size_t bytes, void* stream) {
+  cudaMemsetAsync(memory, 0, bytes, static_cast<Stream>(stream));
+}
+
+void prepare() { current_device(); }
+
+int current_number() {
+  int number = 0;
+  check_result(cudaGetDevice(&number), "asking for the current device");
+  return number;
 }
 
 void check_launches(const char* what) { check_result(cudaPeekAtLastError(), what); }
@@ -113,7 +164,7 @@ bool available() {
   }
 }
 
-std::string description() {
+std::string describe() {
   try {
     const Device& device = current_device();
     return cat(device.name, ", compute capability ", device.major, ".", device.minor, ", ",

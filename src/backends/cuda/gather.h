@@ -1,32 +1,104 @@
 // SPDX-License-Identifier: MIT
 //
-// The gather kernels of this backend: who takes which nest. First that accepts wins.
+// The gather kernels of this backend, file by file: each has a refusal and a run for the table in
+// backend.cc. A run launches and returns; errors of CUDA are looked for once, at its end.
 #pragma once
 
-#include <span>
-#include <string_view>
-
-#include "backends/cuda/launch.h"
+#include "backends/cuda/device.h"
+#include "backends/cuda/nest.h"
+#include "execution/backend.h"
 
 namespace sheaf::cuda {
 
-struct GatherKernel {
-  std::string_view name;
-  // Why this kernel cannot run the nest, or is not worth it; null if it can.
-  const char* (*refusal)(const Nest& nest);
-  void (*launch)(const GatherCall& call);
-  bool by_words;  // launch_small_rows would do the same
+// Memory that may be read although no index leads there: the bytes of a tensor.
+struct ReadableBytes {
+  const std::byte *begin = nullptr, *end = nullptr;
 };
 
-std::span<const GatherKernel> gather_kernels();
+// A gather on device pointers.
+struct GatherCall {
+  const Nest& nest;
+  const std::byte* data;
+  const std::byte* indices;
+  std::byte* output;
+  const Verdict*
+      check;        // of a check that runs before: nothing is written if it is bad. May be null
+  Verdict* report;  // where bad indices that are met are reported; null: none can be bad
+  Stream stream;
+  std::byte* workspace = nullptr;
+  ReadableBytes readable = {};  // of data; empty: not known
+};
 
-// Room that a gather needs after the verdict: of cuda.columns, where that is not refused.
-size_t gather_workspace_bytes(const Nest& nest);
+inline GatherCall gather_call(const Nest& nest, const GatherBuffers& buffers,
+                              const Launch& launch) {
+  return {nest,
+          buffers.data,
+          buffers.indices,
+          buffers.output,
+          launch.check_while_moving ? nullptr : launch.verdict,
+          launch.verdict,
+          static_cast<Stream>(launch.stream),
+          launch.workspace};
+}
 
-// All steps between the words of two rows, or-ed: what their alignment follows from.
+// rows.cu: words of rows of any size. `small` checks all indices first, in every block.
+const char* small_refusal(const KernelQuery& query);
+const char* rows_refusal(const KernelQuery& query);
+const char* strided_refusal(const KernelQuery& query);
+bool run_small(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
+bool run_rows(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
+void launch_rows(const GatherCall& call);
+
+// rows_odd.cu: rows at odd addresses by wide words, where launch_rows() would take narrow ones.
+bool pays_odd_rows(const GatherCall& call);
+void launch_odd_rows(const GatherCall& call);
+
+// lookup.cu: the entries that an innermost loop of indices chooses from are brought to shared
+// memory first. `lookup`: every row is chosen from by the same indices; `elements`: each has its
+// own.
+const char* lookup_refusal(const KernelQuery& query);
+const char* elements_refusal(const KernelQuery& query);
+bool run_lookup(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
+
+// columns.cu: strips of columns of the innermost loop, each with its part of data packed.
+const char* columns_refusal(const KernelQuery& query);
+bool run_columns(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
+size_t columns_bytes(const Nest& nest, int threads);
+
+// copy.cu: Backend::copy
+void copy(const Nest& nest, const std::byte* data, std::byte* output, const Launch& launch);
+
+// check.cu: Backend::check, DeviceSteps::complete_verdict and DeviceSteps::wait
+bool check(const Plan& plan, const std::byte* indices, const Launch& launch);
+void complete_verdict(const Plan& plan, const std::byte* indices, const Launch& launch);
+Verdict wait(const Verdict* verdict, void* stream);
+
+// The indices of a plan in row-major order of their tensor, each to be compared with the extent of
+// its coordinate.
+struct CheckArgs {
+  AnyNest order;  // `index` strides only; rule and coordinates are those of the plan
+  const std::byte* indices;
+  int64_t count;
+  int64_t inner;       // the components of a tuple are this many elements apart
+  int64_t components;  // of a tuple
+  Verdict* verdict;
+  bool only_if_met;  // only if a kernel has reported a bad index
+
+  // Whether the indices follow one another in memory.
+  bool in_line() const {
+    return order.any_loops == 0 || (order.any_loops == 1 && order.loops[0].index == 1);
+  }
+};
+CheckArgs check_args(const Plan& plan, const std::byte* indices, Verdict* verdict);
+
+// All strides between the words of two rows, or-ed: what their alignment follows from.
 uint64_t stride_bits(const Nest& nest);
 
-// The widest word by which the rows of a call can be moved.
-int word_bytes(const GatherCall& call);
+// The widest word, up to 16 bytes, by which rows at these or-ed addresses can be moved.
+int word_bytes(const Nest& nest, uintptr_t addresses);
+
+inline uintptr_t addresses_of(const GatherCall& call) {
+  return reinterpret_cast<uintptr_t>(call.data) | reinterpret_cast<uintptr_t>(call.output);
+}
 
 }  // namespace sheaf::cuda

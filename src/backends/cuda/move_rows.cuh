@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: MIT
 //
 // How a block of threads moves a stretch of the output: the words of all rows, one after the other,
-// are dealt out to the threads, whatever the size of a row. Every thread has several words under
-// way at once.
+// are dealt out to the threads, whatever the size of a row. Every thread has several loads in
+// flight.
 #pragma once
 
-#include "backends/cuda/device_memory.cuh"
-#include "backends/cuda/launch.h"
+#include "backends/cuda/gather.h"
+#include "backends/cuda/resolve.cuh"
 
 namespace sheaf::cuda {
 
 inline constexpr int kBlockThreads = 256;
 
-// Words that a thread has under way.
+// Words that a thread has in flight.
 template <int kBytes>
 inline constexpr int kWordsInFlight = kBytes == 16 ? 4 : 8;
 
 template <int kBytes>
 inline constexpr int kTileWords = kBlockThreads* kWordsInFlight<kBytes>;
 
-// What a kernel is told about a gather.
+// The arguments of a gather kernel.
 template <class DeviceNest>
 struct GatherArgs {
   DeviceNest nest;
   const std::byte* data;
   const std::byte* indices;
   std::byte* output;
-  const Verdict* verdict;
+  const Verdict* check;
+  Verdict* report;
   int64_t words;           // of the whole output
   WideDivisor row_words;   // of one row
   Divisor near_row_words;  // the same, for words of one tile
@@ -38,7 +39,8 @@ struct GatherArgs {
         data(call.data),
         indices(call.indices),
         output(call.output),
-        verdict(call.verdict),
+        check(call.check),
+        report(call.report),
         words(nest.points * (nest.row_bytes / word_bytes)),
         row_words(static_cast<uint64_t>(nest.row_bytes / word_bytes)),
         near_rows(row_words.divisor < (uint64_t{1} << 30)),
@@ -109,7 +111,7 @@ struct Tile {
   }
 };
 
-// Places are computed again where they are needed again: cheaper than to hold them.
+// Places are computed twice rather than kept: that takes fewer registers.
 template <int kBytes, Indices kIndices, class DeviceNest>
 __device__ void move_tile(const GatherArgs<DeviceNest>& args, int64_t number, bool stop) {
   constexpr int kCount = kWordsInFlight<kBytes>;
@@ -138,32 +140,10 @@ __device__ void move_tile(const GatherArgs<DeviceNest>& args, int64_t number, bo
     const uint32_t mine = threadIdx.x + i * kBlockThreads;
     if (mine < tile.live) {
       if (at[i] == kNowhere) {
-        words[i] = fill_word<kBytes>(args.nest, tile.word(mine).column);
+        words[i] = outside_word<kBytes>(args.nest, args.report, tile.word(mine).column);
       }
       store_streaming(tile.output(mine), words[i]);
     }
-  }
-}
-
-// Calls f(std::integral_constant<int, bytes>) for a word size.
-template <class F>
-void with_word_bytes(int bytes, F f) {
-  switch (bytes) {
-    case 16: return f(std::integral_constant<int, 16>{});
-    case 8: return f(std::integral_constant<int, 8>{});
-    case 4: return f(std::integral_constant<int, 4>{});
-    case 2: return f(std::integral_constant<int, 2>{});
-    default: return f(std::integral_constant<int, 1>{});
-  }
-}
-
-// Calls f(std::integral_constant<Indices, …>) for an index type.
-template <class F>
-void with_indices(Kind kind, F f) {
-  switch (indices_of(kind)) {
-    case Indices::kInt32: return f(std::integral_constant<Indices, Indices::kInt32>{});
-    case Indices::kBits64: return f(std::integral_constant<Indices, Indices::kBits64>{});
-    case Indices::kAnyType: return f(std::integral_constant<Indices, Indices::kAnyType>{});
   }
 }
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows of any size, by words: cuda.rows and cuda.strided.
-#include "backends/cuda/device.h"
-#include "backends/cuda/gather.h"
+// cuda.small, cuda.rows and cuda.strided: rows of any size, by words.
 #include "backends/cuda/move_rows.cuh"
+#include "plan/nest_shape.h"
 
 namespace sheaf::cuda {
 namespace {
 
-// A call this small is cheaper checked by every block than by a kernel of its own.
-constexpr int64_t kSmallIndices = 4096;
+// Up to here, checking all indices in every block takes less time than another launch.
+constexpr int64_t kSmallIndices = 16384;
 constexpr int64_t kSmallBlocks = 128;
 
-// The indices stand one after the other; a tuple's components are `inner` apart. count 0: nothing
-// is to be checked on the way.
+// Indices that follow one another; the components of a tuple are `inner` apart. A count of 0: they
+// are not checked here.
 struct SmallCheck {
   int count = 0;
   int inner = 1;
@@ -28,12 +27,24 @@ __device__ bool check_all(const DeviceNest& nest, const std::byte* indices,
   __shared__ int first;
   int bad = 0;
   int my_first = INT_MAX;
-  for (int i = static_cast<int>(threadIdx.x); i < check.count; i += kBlockThreads) {
-    const int component = check.components == 1 ? 0 : i / check.inner % check.components;
-    const int64_t raw = load_raw<kIndices>(nest.index_kind, indices, i);
-    if (entry_of(nest, raw, nest.coordinates[component].extent) == kOutside) {
-      ++bad;
-      my_first = min(my_first, i);
+  constexpr int kInFlight = 8;
+  for (int begin = static_cast<int>(threadIdx.x); begin < check.count;
+       begin += kInFlight * kBlockThreads) {
+    int64_t raw[kInFlight];
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      const int at = begin + i * kBlockThreads;
+      raw[i] = at < check.count ? load_raw<kIndices>(nest.index_kind, indices, at) : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      const int at = begin + i * kBlockThreads;
+      const int component = check.components == 1 ? 0 : at / check.inner % check.components;
+      if (at < check.count &&
+          entry_of(nest, raw[i], nest.coordinates[component].extent) == kOutside) {
+        ++bad;
+        my_first = min(my_first, at);
+      }
     }
   }
   const bool any_bad = __syncthreads_or(bad) != 0;
@@ -61,12 +72,12 @@ __device__ bool check_all(const DeviceNest& nest, const std::byte* indices,
 template <int kBytes, Indices kIndices, class DeviceNest>
 __global__ void __launch_bounds__(kBlockThreads)
     rows_kernel(const __grid_constant__ GatherArgs<DeviceNest> args, const SmallCheck check) {
-  const bool stop = check.count != 0 ? !check_all<kIndices>(args.nest, args.indices, check)
-                                     : refused(args.verdict);
+  const bool stop =
+      check.count != 0 ? !check_all<kIndices>(args.nest, args.indices, check) : refused(args.check);
   move_tile<kBytes, kIndices>(args, blockIdx.x, stop);
 }
 
-// Rows of this many words and more have their places computed once for all of them.
+// From this many words on, the place of a row is computed once for all of them.
 constexpr uint64_t kWideRow = 8;
 
 // A row that has words in a tile.
@@ -80,7 +91,7 @@ __global__ void __launch_bounds__(kBlockThreads, 5)
     wide_rows_kernel(const __grid_constant__ GatherArgs<AnyNest> args) {
   constexpr int kCount = kWordsInFlight<kBytes>;
   __shared__ RowPlace places[kTileWords<kBytes> / kWideRow + 2];
-  const bool stop = refused(args.verdict);
+  const bool stop = refused(args.check);
   const Tile<kBytes, AnyNest> tile(args, blockIdx.x);
   const uint32_t rows = tile.word(tile.live - 1).down + 1;
   for (uint32_t row = threadIdx.x; row < rows; row += kBlockThreads) {
@@ -109,7 +120,7 @@ __global__ void __launch_bounds__(kBlockThreads, 5)
     if (mine < tile.live) {
       const auto word = tile.word(mine);
       if (places[word.down].data == kNowhere) {
-        words[i] = fill_word<kBytes>(args.nest, word.column);
+        words[i] = outside_word<kBytes>(args.nest, args.report, word.column);
       }
       store_streaming(args.output + places[word.down].output + word.column, words[i]);
     }
@@ -130,7 +141,7 @@ void launch(const GatherCall& call, const SmallCheck& check) {
   rows_kernel<kBytes, kIndices, DeviceNest><<<blocks, kBlockThreads, 0, call.stream>>>(args, check);
 }
 
-// The shapes of gather and of gather_nd with pairs have kernels of their own; the rest shares one.
+// gather, and gather_nd with pairs, have kernels specialised to their shape; the rest shares one.
 template <int kBytes, Indices kIndices>
 void launch_shape(const GatherCall& call, const SmallCheck& check) {
   const int loops = call.nest.loops.size();
@@ -147,7 +158,7 @@ void launch_shape(const GatherCall& call, const SmallCheck& check) {
 }
 
 void launch(const GatherCall& call, const SmallCheck& check) {
-  with_word_bytes(word_bytes(call), [&](auto bytes) {
+  with_word_bytes(word_bytes(call.nest, addresses_of(call)), [&](auto bytes) {
     const bool wide = call.nest.row_bytes / bytes() >= static_cast<int64_t>(kWideRow);
     if (wide && check.count == 0) {
       return launch_wide<bytes()>(call);
@@ -163,23 +174,62 @@ void launch(const GatherCall& call, const SmallCheck& check) {
   });
 }
 
+// The tile of 16-byte words is the smallest.
+const char* launch_refusal(const KernelQuery& query) {
+  const int64_t words = query.nest.row_bytes / word_bytes(query.nest, query.addresses);
+  return fits_launch(point_count(query.nest) * words, kTileWords<16>)
+             ? nullptr
+             : "more blocks than one launch can have";
+}
+
 }  // namespace
+
+const char* small_refusal(const KernelQuery& query) {
+  if (query.plan == nullptr || query.nest.out_of_range != OutOfRange::kFail) {
+    return "no indices to check first";
+  }
+  const CheckArgs check = check_args(*query.plan, nullptr, nullptr);
+  if (check.count == 0 || check.count > kSmallIndices || !check.in_line()) {
+    return "no, more than 16384, or strided indices";
+  }
+  const int64_t words = query.nest.row_bytes / word_bytes(query.nest, query.addresses);
+  return point_count(query.nest) * words <= kSmallBlocks * kTileWords<16>
+             ? nullptr
+             : "more rows than blocks that each check all indices pay for";
+}
+
+const char* rows_refusal(const KernelQuery& query) {
+  const Nest& nest = query.nest;
+  if (!nest.loops.empty() && nest.loops.back().output != nest.row_bytes) {
+    return "the output's rows do not follow one another";
+  }
+  return launch_refusal(query);
+}
+
+const char* strided_refusal(const KernelQuery& query) { return launch_refusal(query); }
 
 void launch_rows(const GatherCall& call) { launch(call, {}); }
 
-bool fits_small_rows(const GatherCall& call, const CheckArgs& check) {
-  const int64_t words = check.order.points == 0 ? 0 : call.nest.row_bytes / word_bytes(call);
-  int64_t points = 1;
-  for (const Loop& loop : call.nest.loops) {
-    points *= loop.extent;
+bool run_rows(const Nest& nest, const GatherBuffers& buffers, const Launch& launch) {
+  GatherCall call = gather_call(nest, buffers, launch);
+  if (launch.plan != nullptr) {
+    const ByteRange& range = launch.plan->ranges().data;
+    call.readable = {buffers.data + range.lo, buffers.data + range.hi};
   }
-  return check.in_line() && check.count <= kSmallIndices &&
-         points * words <= kSmallBlocks * kTileWords<16>;
+  if (pays_odd_rows(call)) {
+    launch_odd_rows(call);
+  } else {
+    launch_rows(call);
+  }
+  return true;
 }
 
-void launch_small_rows(const GatherCall& call, const CheckArgs& check) {
-  launch(call, {static_cast<int>(check.count), static_cast<int>(check.inner),
-                static_cast<int>(check.components), check.verdict});
+bool run_small(const Nest& nest, const GatherBuffers& buffers, const Launch& how) {
+  const CheckArgs check = check_args(*how.plan, buffers.indices, how.verdict);
+  launch(gather_call(nest, buffers, how),
+         {static_cast<int>(check.count), static_cast<int>(check.inner),
+          static_cast<int>(check.components), check.verdict});
+  return true;
 }
 
 }  // namespace sheaf::cuda

@@ -1,58 +1,100 @@
 // SPDX-License-Identifier: MIT
 //
-// What the host side asks the kernels of scatters for. As in launch.h, each function launches and
-// returns, and writes nothing but its workspace if the verdict is bad.
+// The scatter kernels of this backend. As in gather.h a run launches and returns; every kernel
+// writes nothing but its workspace if the verdict is bad. A scatter kernel must not refuse for the
+// sake of addresses: the workspace of the next one may be larger than what the plan was told.
 #pragma once
 
-#include "backends/cuda/launch.h"
+#include "backends/cuda/gather.h"
 #include "backends/cuda/scatter_nest.h"
 
 namespace sheaf::cuda {
 
-// A scatter, on device pointers.
+// A scatter on device pointers.
 struct ScatterCall {
   const std::byte* indices;
   const std::byte* updates;
   std::byte* output;
-  const Verdict* verdict;
+  const Verdict* check;
   Stream stream;
 };
 
-// Tuples by cell, in device memory: words of 4 bytes, or 8 if the scatter is wide().
+inline ScatterCall scatter_call(const ScatterBuffers& buffers, const Launch& launch) {
+  return {buffers.indices, buffers.updates, buffers.data, launch.verdict,
+          static_cast<Stream>(launch.stream)};
+}
+
+// scatter_atomics.cu: in any order.
+const char* atomics_refusal(const KernelQuery& query);
+bool run_atomics(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+
+// scatter_last.cu: without reduction, where the last update of a cell counts.
+const char* last_refusal(const KernelQuery& query);
+bool run_last(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+size_t last_bytes(const Nest& nest, int threads);
+
+// scatter_shared.cu: the cells of a few columns in shared memory.
+const char* shared_refusal(const KernelQuery& query);
+bool run_shared(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+
+// scatter_sorted.cu: tuples sorted by cell, then the updates of every cell in their order.
+const char* sorted_refusal(const KernelQuery& query);
+bool run_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+size_t sorted_bytes(const Nest& nest, int threads);
+
+// scatter_steps.cu: Backend::fill, Backend::count and Backend::divide
+void fill(const Backend& self, const Nest& nest, const std::byte* element,
+          const ScatterBuffers& buffers, const Launch& launch);
+void count(const Backend& self, const Nest& nest, const ScatterBuffers& buffers,
+           const Launch& launch);
+void divide(const Nest& nest, DType type, const std::byte* counts, std::byte* sums, int64_t self,
+            const Launch& launch);
+
+// Lists of more than kLongList tuples, found after the sort. Those of more than kHugeList come
+// first, so that none of them is begun late.
+inline constexpr int64_t kLongList = 128;
+inline constexpr int64_t kHugeList = 4096;
+struct LongLists {
+  unsigned long long huge, others;
+  unsigned long long taken;  // pieces of work that blocks have taken
+};
+
+// Tuples by cell, in device memory: numbers of 4 bytes, or 8 if the scatter is wide().
 struct SortedTuples {
   const void* keys;
   const void* tuples;
-  const void* heads;       // where in the two each cell's list begins
-  const void* head_count;  // how many lists there are; one may be of skipped tuples
-  // Lists that are left to join_long_lists: noted down by number, by whoever meets them.
-  unsigned long long* long_lists;
-  unsigned long long* long_count;
+  const void* heads;                     // where in the two each cell's list begins
+  const unsigned long long* head_count;  // how many lists there are; one may be of skipped tuples
+  const unsigned long long*
+      long_lists;  // numbers of huge lists from the front, others from the back
+  int64_t long_capacity;
+  LongLists* long_state;
   bool wide;
 };
 
-// A list of more tuples is a long one.
-inline constexpr int64_t kLongList = 512;
+// What a sorted scatter keeps in its workspace: byte offsets.
+struct SortLayout {
+  size_t keys[2], tuples[2];
+  size_t heads, head_count;
+  size_t long_lists, long_state;
+  size_t sorting, sorting_bytes;
+  size_t bytes;  // in all
+};
 
-// sort.cu
-size_t sorting_bytes(const ScatterNest& scatter);
+// scatter_sort.cu
+SortLayout sort_layout(const ScatterNest& scatter);
 SortedTuples launch_sort(const ScatterNest& scatter, const ScatterCall& call, std::byte* workspace,
-                         const ScatterLayout& layout);
+                         const SortLayout& layout);
+
+// reduce_*.cu: the updates of every cell, reduced in their order. One file per reduction: they take
+// long to compile.
+void reduce_add(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
+void reduce_sub(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
+void reduce_mul(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
+void reduce_min(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
+void reduce_max(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
 
 // The widest word by which the rows of a call can be moved.
 int scatter_word_bytes(const ScatterNest& scatter, const ScatterCall& call);
-
-// assign.cu, join_*.cu: the updates of every cell in their order, or the last of them for kNone.
-void launch_join(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
-
-// relaxed.cu: in any order. For plans that joins_by_atomics() says yes to.
-bool atomics_know(DType type, Reduction reduction);
-void launch_atomics(const Nest& nest, const ScatterCall& call);
-
-// steps.cu: what else a scatter does (plan/scatter_steps.h).
-void launch_zero(const Nest& base, const ScatterCall& call);
-void launch_start(const Nest& start, const std::byte* neutral, const ScatterCall& call);
-void launch_counts(const Nest& count, const ScatterCall& call, std::byte* counts);
-void launch_divide(const Nest& divide, DType type, const ScatterCall& call, const std::byte* counts,
-                   bool with_self);
 
 }  // namespace sheaf::cuda

@@ -15,10 +15,6 @@ constexpr ScatterKernel kScatter[] = {{"reference.loops", accepts_everything, sc
 
 bool available() { return true; }
 std::string describe() { return "plain loops on one thread"; }
-void fill(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
-          const Launch& launch);
-void count(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
-
 constexpr Backend kBackend{.name = "reference",
                            .gather = kGather,
                            .scatter = kScatter,
@@ -27,18 +23,9 @@ constexpr Backend kBackend{.name = "reference",
                            .describe = describe,
                            .check = all_in_range,
                            .copy = copy,
-                           .fill = fill,
-                           .count = count,
+                           .fill = host_fill,
+                           .count = host_count,
                            .divide = host_divide};
-
-void fill(const Nest& nest, const std::byte* element, const ScatterBuffers& buffers,
-          const Launch& launch) {
-  host_fill(kBackend, nest, element, buffers, launch);
-}
-
-void count(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
-  host_count(kBackend, nest, buffers, launch);
-}
 
 }  // namespace
 }  // namespace reference

@@ -12,7 +12,7 @@ namespace {
 
 // One walk through the nest: where the loops outside `loop` have brought the three tensors.
 template <class Index>
-struct Walk {
+struct GatherWalk {
   const Nest& nest;
   const GatherBuffers& buffers;
 
@@ -71,7 +71,7 @@ struct Walk {
 
 bool gather(const Nest& nest, const GatherBuffers& buffers, const Launch& /*launch*/) {
   with_index_type(nest.index_type, [&](auto zero) {
-    Walk<decltype(zero)>{nest, buffers}.loops(0, 0, 0, 0);
+    GatherWalk<decltype(zero)>{nest, buffers}.loops(0, 0, 0, 0);
   });
   return true;
 }
@@ -80,7 +80,7 @@ bool all_in_range(const Plan& plan, const std::byte* indices, const Launch& /*la
   const Nest& nest = plan.nest();
   const GatherBuffers buffers{nullptr, indices, nullptr};
   return with_index_type(nest.index_type, [&](auto zero) {
-    return Walk<decltype(zero)>{nest, buffers}.all_in_range(0, 0);
+    return GatherWalk<decltype(zero)>{nest, buffers}.all_in_range(0, 0);
   });
 }
 

@@ -12,7 +12,7 @@ namespace sheaf::reference {
 namespace {
 
 template <class Index>
-struct Walk {
+struct ScatterWalk {
   const Nest& nest;
   const ScatterBuffers& buffers;
   ReduceRow reduce;
@@ -73,7 +73,7 @@ bool scatter(const Nest& nest, const ScatterBuffers& buffers, const Launch& /*la
   Fixed<int64_t> windows(nest.coordinates.size(), 0);
   const ReduceRow reduce = reduce_row(nest.element_type, nest.reduction);
   with_index_type(nest.index_type, [&](auto zero) {
-    Walk<decltype(zero)>{nest, buffers, reduce, windows}.loops(0, 0, 0, 0);
+    ScatterWalk<decltype(zero)>{nest, buffers, reduce, windows}.loops(0, 0, 0, 0);
   });
   return true;
 }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <climits>
 #include <string>
+#include <utility>
 
 #include "support/text.h"
 
@@ -18,6 +19,7 @@ int return_code(sheaf_status status) {
     case SHEAF_UNSUPPORTED: return SHEAF_BNNS_UNSUPPORTED;
     case SHEAF_OUT_OF_MEMORY: return SHEAF_BNNS_OUT_OF_MEMORY;
     case SHEAF_DEVICE_ERROR:
+    case SHEAF_FILE_ERROR:
     case SHEAF_INTERNAL_ERROR: return SHEAF_BNNS_INTERNAL_ERROR;
   }
   return SHEAF_BNNS_INTERNAL_ERROR;
@@ -35,18 +37,25 @@ std::string text_of(float value) {
   return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
-// Elements are copied as they are. That is right if the output means the same by them, and if an
-// index is the integer that is stored.
-void check_quantization(const Call& call, const Tensors& t) {
-  const Quantization input = quantization(*call.input, t.input.spec.dtype);
-  const Quantization output = quantization(*call.output, t.output.spec.dtype);
-  const Quantization indices = quantization(*call.indices, t.indices.spec.dtype);
-  if (t.input.spec.dtype == t.output.spec.dtype && input != output) {
+// Elements are copied as they are, or converted by value. Either is right if the output means the
+// same by them.
+void check_same_meaning(const Call& call, DType input_type, DType output_type) {
+  const Quantization input = quantization(*call.input, input_type);
+  const Quantization output = quantization(*call.output, output_type);
+  if (input != output) {
     refuse(call, "input and output are scaled differently",
            cat("input has data_scale ", text_of(input.scale), " and data_bias ",
                text_of(input.bias), ", output has ", text_of(output.scale), " and ",
                text_of(output.bias), "; nothing is converted"),
            "the same data_scale and data_bias in both");
+  }
+}
+
+// An index is the integer that is stored.
+void check_quantization(const Call& call, const Tensors& t) {
+  const Quantization indices = quantization(*call.indices, t.indices.spec.dtype);
+  if (t.input.spec.dtype == t.output.spec.dtype) {
+    check_same_meaning(call, t.input.spec.dtype, t.output.spec.dtype);
   }
   if (indices != Quantization{1, 0}) {
     refuse(call, "indices are scaled",
@@ -116,8 +125,33 @@ Request common_request(Op op, const Call& call, const Tensors& t) {
   r.output = t.output.spec;
   r.output_given = true;
   r.rule = {.negative = Negative::kOutOfRange, .out_of_range = OutOfRange::kFail};
-  r.index_hint = "indices that are in range; BNNS has no other rule, and none counts from the end";
   return r;
+}
+
+Error in_words_of_bnns(const Call& call, const Tensors& t, const Error& error) {
+  Refusal refusal = error.refusal();
+  const Cause& cause = refusal.cause;
+  if (cause.reason == Reason::kIndex && !refusal.picture.empty()) {
+    refusal.next =
+        "indices that are in range; BNNS has no other rule, and none counts from the end";
+    return Error(std::move(refusal));
+  }
+  if (cause.tensor != "updates") {
+    return error;
+  }
+  if (cause.reason == Reason::kType) {
+    return Error(refusal_of(
+        call, cause, "types differ",
+        cat("input is ", t.input.spec.dtype.name(), ", but output is ", t.output.spec.dtype.name()),
+        "the same type; nothing is converted"));
+  }
+  if (cause.reason == Reason::kShape) {
+    return Error(refusal_of(
+        call, cause, "input has the wrong shape",
+        cat("input is ", bracketed(cause.got), ", but this call takes ", bracketed(cause.wanted)),
+        cat("an input of shape ", bracketed(cause.wanted))));
+  }
+  return error;
 }
 
 }  // namespace sheaf::bnns

@@ -22,6 +22,9 @@ std::string text_of(float value);
 // Refuses scaled indices, and an input and an output that mean different things by an element.
 void check_quantization(const Call& call, const Tensors& tensors);
 
+// The second half of it.
+void check_same_meaning(const Call& call, DType input, DType output);
+
 RunOptions run_options(const Call& call, const BNNSFilterParameters* parameters);
 
 // `tensor` is the one that axis and indices speak of.
@@ -38,13 +41,21 @@ TensorSpec one_element(const Call& call, const char* tensor, const TensorSpec& s
 // The name of the call, its indices and BNNS's rule for them.
 Request common_request(Op op, const Call& call, const Tensors& tensors);
 
+// The plan's refusal, where BNNS has other words: its input holds a scatter's updates, and it has
+// no index rule to choose from.
+Error in_words_of_bnns(const Call& call, const Tensors& tensors, const Error& error);
+
 // `work` gets the tensors and the RunOptions, after all checks that concern every call.
 template <class Work>
 int run(const Call& call, const BNNSFilterParameters* parameters, Work work) {
   return return_code(at_c_boundary([&] {
     const Tensors tensors = read_tensors(call);
     check_quantization(call, tensors);
-    work(tensors, run_options(call, parameters));
+    try {
+      work(tensors, run_options(call, parameters));
+    } catch (const Error& error) {
+      throw in_words_of_bnns(call, tensors, error);
+    }
   }));
 }
 

@@ -253,17 +253,30 @@ class Reader {
 
 }  // namespace
 
+Refusal refusal_of(const Call& call, const Cause& cause, const std::string& what,
+                   const std::string& detail, const std::string& next) {
+  return {.cause = cause,
+          .who = call.name,
+          .what = what,
+          .detail = detail,
+          .given = cat("input ", describe(call.input),
+                       call.has_indices ? cat("   indices ", describe(call.indices)) : "",
+                       "   output ", describe(call.output)),
+          .next = next};
+}
+
 void refuse(const Call& call, const std::string& what, const std::string& detail,
             const std::string& next) {
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      cat(call.name, ": ", what, "\n  ", detail, "\n  input ", describe(call.input), "   indices ",
-          describe(call.indices), "   output ", describe(call.output), "\n  try: ", next));
+  throw Error(refusal_of(call, {}, what, detail, next));
+}
+
+Tensor read_tensor(const Call& call, const char* name, const BNNSNDArrayDescriptor* descriptor) {
+  return Reader(call, name, descriptor).read();
 }
 
 Tensors read_tensors(const Call& call) {
-  return {Reader(call, "input", call.input).read(), Reader(call, "indices", call.indices).read(),
-          Reader(call, "output", call.output).read()};
+  return {read_tensor(call, "input", call.input), read_tensor(call, "indices", call.indices),
+          read_tensor(call, "output", call.output)};
 }
 
 }  // namespace sheaf::bnns

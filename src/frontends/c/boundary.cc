@@ -3,9 +3,9 @@
 
 #include <exception>
 #include <new>
-#include <string>
 
 #include "sheaf/error.h"
+#include "support/error_text.h"
 
 namespace sheaf {
 namespace {
@@ -16,25 +16,7 @@ constexpr const char* kOutOfMemory =
     "  for the same reason no shapes are shown\n"
     "  try: freeing memory, then the same call again";
 
-struct LastError {
-  std::string storage;
-  const char* text = "";
-};
-
-LastError& last_error() {
-  thread_local LastError error;
-  return error;
-}
-
-void keep(const char* text) noexcept {
-  LastError& error = last_error();
-  try {
-    error.storage = text;
-    error.text = error.storage.c_str();
-  } catch (...) {
-    error.text = kOutOfMemory;
-  }
-}
+thread_local ErrorText last_error;
 
 sheaf_status status_of(ErrorCode code) {
   switch (code) {
@@ -43,6 +25,7 @@ sheaf_status status_of(ErrorCode code) {
     case ErrorCode::kUnsupported: return SHEAF_UNSUPPORTED;
     case ErrorCode::kOutOfMemory: return SHEAF_OUT_OF_MEMORY;
     case ErrorCode::kDevice: return SHEAF_DEVICE_ERROR;
+    case ErrorCode::kFile: return SHEAF_FILE_ERROR;
   }
   return SHEAF_INTERNAL_ERROR;
 }
@@ -53,19 +36,19 @@ sheaf_status report_exception() noexcept {
   try {
     throw;
   } catch (const Error& error) {
-    keep(error.what());
+    last_error.keep(error.what());
     return status_of(error.code());
   } catch (const std::bad_alloc&) {
-    last_error().text = kOutOfMemory;  // a copy would have to be allocated
+    last_error.keep(kOutOfMemory);
     return SHEAF_OUT_OF_MEMORY;
   } catch (const std::exception& error) {
-    keep(error.what());
+    last_error.keep(error.what());
   } catch (...) {
-    keep("sheaf: an exception of unknown type");
+    last_error.keep("sheaf: an exception of unknown type");
   }
   return SHEAF_INTERNAL_ERROR;
 }
 
 }  // namespace sheaf
 
-const char* sheaf_last_error(void) { return sheaf::last_error().text; }
+const char* sheaf_last_error(void) { return sheaf::last_error.text; }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "execution/registry.h"
 #include "sheaf/error.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -15,14 +16,18 @@
 namespace sheaf {
 namespace {
 
-struct Refusal {
+struct Words {
+  Reason reason;
   std::string what, detail, shape, next;
 };
 
-[[noreturn]] void refuse(const DlpackArgument& argument, const Refusal& r) {
-  throw Error(ErrorCode::kInvalidArgument,
-              cat(argument.call, ": ", r.what, "\n  ", argument.name, ": ", r.detail, "\n  ",
-                  argument.name, " ", r.shape, "\n  try: ", r.next));
+[[noreturn]] void refuse(const DlpackArgument& argument, const Words& words) {
+  throw Error(Refusal{.cause = {words.reason, argument.name},
+                      .who = std::string(argument.call),
+                      .what = words.what,
+                      .detail = cat(argument.name, ": ", words.detail),
+                      .given = cat(argument.name, " ", words.shape),
+                      .next = words.next});
 }
 
 // DLPack's type codes, by number. Where `bits` is 0 they are part of a type's name.
@@ -115,10 +120,15 @@ Dims strides_without_gaps(const Dims& sizes) {
   return strides;
 }
 
+bool is_host(DLDevice device) {
+  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
+}
+
 void check_host(const DLTensor& tensor, const DlpackArgument& argument) {
   const DLDeviceType device = tensor.device.device_type;
-  if (device != kDLCPU && device != kDLCUDAHost) {
-    refuse(argument, {.what = "tensor is not in host memory",
+  if (!is_host(tensor.device)) {
+    refuse(argument, {.reason = Reason::kMemory,
+                      .what = "tensor is not in host memory",
                       .detail = cat("DLPack device type ", static_cast<int32_t>(device),
                                     ", but 1 (kDLCPU) or 3 (kDLCUDAHost) is needed"),
                       .shape = describe(tensor),
@@ -135,7 +145,8 @@ void* first_element(const DLTensor& tensor, const DlpackArgument& argument) {
       __builtin_add_overflow(reinterpret_cast<uintptr_t>(tensor.data), tensor.byte_offset,
                              &address)) {
     refuse(argument,
-           {.what = "byte_offset out of range",
+           {.reason = Reason::kMemory,
+            .what = "byte_offset out of range",
             .detail = cat("byte_offset = ", tensor.byte_offset, " leaves the address space"),
             .shape = describe(tensor),
             .next = "an offset inside the tensor's memory"});
@@ -161,7 +172,8 @@ DType dtype_from_dlpack(DLDataType type, const DlpackArgument& argument) {
     const char* const why = type.code == kDLOpaqueHandle
                                 ? " is a handle, which only its owner knows how to copy"
                                 : " is unknown";
-    refuse(argument, {.what = "unsupported element type",
+    refuse(argument, {.reason = Reason::kType,
+                      .what = "unsupported element type",
                       .detail = cat("DLPack type code ", int{type.code}, why),
                       .shape = to_string(type),
                       .next = "a numeric type"});
@@ -175,7 +187,8 @@ DType dtype_from_dlpack(DLDataType type, const DlpackArgument& argument) {
   if (type.lanes > 1 && bits > 0 && bits % 8 == 0 && bits / 8 <= kMaxElementBytes) {
     return opaque(bits / 8);
   }
-  refuse(argument, {.what = "unsupported element type",
+  refuse(argument, {.reason = Reason::kType,
+                    .what = "unsupported element type",
                     .detail = cat("elements of ", int{type.lanes}, " x ", int{type.bits},
                                   " bits of DLPack type code ", int{type.code}),
                     .shape = to_string(type),
@@ -197,13 +210,15 @@ DLDataType dtype_to_dlpack(DType type) {
 
 TensorSpec spec_from_dlpack(const DLTensor& tensor, const DlpackArgument& argument) {
   if (!rank_is_valid(tensor)) {
-    refuse(argument, {.what = "rank out of range",
+    refuse(argument, {.reason = Reason::kRank,
+                      .what = "rank out of range",
                       .detail = cat("ndim = ", tensor.ndim, ", but 0..", kMaxRank, " is supported"),
                       .shape = describe(tensor),
                       .next = "merging dimensions that are adjacent in memory"});
   }
   if (tensor.shape == nullptr && tensor.ndim > 0) {
-    refuse(argument, {.what = "null shape",
+    refuse(argument, {.reason = Reason::kNull,
+                      .what = "null shape",
                       .detail = cat("ndim = ", tensor.ndim, ", but shape is null"),
                       .shape = describe(tensor),
                       .next = "a shape with one size for each dimension"});
@@ -222,9 +237,57 @@ Tensor tensor_from_dlpack(const DLTensor& tensor, const DlpackArgument& argument
   return {first_element(tensor, argument), spec_from_dlpack(tensor, argument)};
 }
 
+std::string_view device_from_dlpack(DLDevice device, const DlpackArgument& argument,
+                                    const std::string& shape) {
+  if (is_host(device)) {
+    return {};
+  }
+  const Backend* const backend = device_of_dlpack(device.device_type);
+  if (backend == nullptr) {
+    refuse(argument, {.reason = Reason::kMemory,
+                      .what = "no such device",
+                      .detail = cat("DLPack device type ", static_cast<int32_t>(device.device_type),
+                                    ", which this build has no code for"),
+                      .shape = shape,
+                      .next = "memory of the host; sheaf doctor lists the devices"});
+  }
+  backend->device->prepare();
+  if (const int current = backend->device->current(); current != device.device_id) {
+    refuse(argument,
+           {.reason = Reason::kMemory,
+            .what = "another device",
+            .detail = cat("device ", device.device_id, ", but this thread uses device ", current),
+            .shape = shape,
+            .next = "the call on a thread that uses the tensors' device"});
+  }
+  return backend->name;
+}
+
+void Placement::check(const DLTensor& tensor, const DlpackArgument& argument) {
+  const std::string_view device = device_from_dlpack(tensor.device, argument, describe(tensor));
+  if (first_.empty()) {
+    device_ = device;
+    first_ = argument.name;
+  } else if (device != device_) {
+    const auto name = [](std::string_view place) { return place.empty() ? "the host" : place; };
+    refuse(argument, {.reason = Reason::kMemory,
+                      .what = "tensors in different places",
+                      .detail = cat("in memory of ", name(device), ", but ", first_,
+                                    " is in memory of ", name(device_)),
+                      .shape = describe(tensor),
+                      .next = "all tensors of a call in one place"});
+  }
+}
+
+Tensor Placement::place(const DLTensor& tensor, const DlpackArgument& argument) {
+  check(tensor, argument);
+  return {first_element(tensor, argument), spec_from_dlpack(tensor, argument)};
+}
+
 const DLTensor& required_tensor(const DLTensor* tensor, const DlpackArgument& argument) {
   if (tensor == nullptr) {
-    refuse(argument, {.what = "null tensor",
+    refuse(argument, {.reason = Reason::kNull,
+                      .what = "null tensor",
                       .detail = "the pointer to the DLTensor is null",
                       .shape = "is missing",
                       .next = "a tensor"});

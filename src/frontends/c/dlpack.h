@@ -23,8 +23,29 @@ struct DlpackArgument {
 // ones: those that producers write there differ, and mean nothing.
 TensorSpec spec_from_dlpack(const DLTensor& tensor, const DlpackArgument& argument);
 
-// The same with the memory, which must be the host's (kDLCPU or kDLCUDAHost).
+// The same with the memory, which must be the host's, pinned or not.
 Tensor tensor_from_dlpack(const DLTensor& tensor, const DlpackArgument& argument);
+
+// Where all tensors of a call are: the host, or one device of this build.
+class Placement {
+ public:
+  // The tensor's place. Refuses memory of other devices, and a place that differs from that of the
+  // tensors before.
+  Tensor place(const DLTensor& tensor, const DlpackArgument& argument);
+
+  std::string_view device() const { return device_; }  // empty: the host
+
+ private:
+  void check(const DLTensor& tensor, const DlpackArgument& argument);
+
+  std::string_view device_;
+  std::string first_;  // the name of the first tensor
+};
+
+// The device of this build that DLPack means; empty for the host. Refuses others, and a device that
+// is not the calling thread's.
+std::string_view device_from_dlpack(DLDevice device, const DlpackArgument& argument,
+                                    const std::string& shape);
 
 // Refuses a null pointer.
 const DLTensor& required_tensor(const DLTensor* tensor, const DlpackArgument& argument);

@@ -11,7 +11,8 @@ namespace sheaf {
 namespace {
 
 [[noreturn]] void refuse_option(const Request& r, const char* field, int64_t value, int last) {
-  refuse(r, "unknown option", cat(field, " = ", value, ", but 0..", last, " has a meaning"),
+  refuse(r, {Reason::kOption}, "unknown option",
+         cat(field, " = ", value, ", but 0..", last, " has a meaning"),
          "a constant of sheaf/c.h; a struct set to {0} has the defaults");
 }
 
@@ -67,13 +68,13 @@ Reduction reduction(const Request& r, int32_t value) {
 
 Dims dims(const Request& r, const char* field, const sheaf_dims& list) {
   if (list.count < 0 || list.count > kMaxRank) {
-    refuse(r, cat(field, " has the wrong length"),
+    refuse(r, {Reason::kRank}, cat(field, " has the wrong length"),
            cat(field, ".count = ", list.count, ", but 0..", kMaxRank, " is supported"),
            "one entry for each dimension that is named");
   }
   if (list.values == nullptr && list.count > 0) {
-    refuse(r, "null pointer", cat(field, ".count = ", list.count, ", but .values is null"),
-           "the list's entries");
+    refuse(r, {Reason::kNull}, "null pointer",
+           cat(field, ".count = ", list.count, ", but .values is null"), "the list's entries");
   }
   return Dims(std::span<const int64_t>(list.values, static_cast<size_t>(list.count)));
 }

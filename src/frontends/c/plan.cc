@@ -4,7 +4,11 @@
 // here.
 #include "frontends/c/plan.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "frontends/c/dlpack.h"
+#include "frontends/c/queue.h"
 #include "plan/refuse.h"
 #include "sheaf/scatter.h"
 #include "support/text.h"
@@ -12,31 +16,56 @@
 namespace sheaf {
 
 void refuse_null(std::string_view call, const char* argument, const char* next) {
-  throw Error(ErrorCode::kInvalidArgument, cat(call, ": null pointer\n  ", argument,
-                                               " is null\n  no tensors were read\n  try: ", next));
+  throw Error(Refusal{.cause = {Reason::kNull},
+                      .who = std::string(call),
+                      .what = "null pointer",
+                      .detail = cat(argument, " is null"),
+                      .given = "no tensors were read",
+                      .next = next});
 }
 
-const sheaf_xla_gather_options& or_defaults(const sheaf_xla_gather_options* options) {
+void copy_options(void* to, const void* options, size_t known) {
+  size_t size = 0;
+  std::memcpy(&size, options, sizeof size);
+  if (size == 0) {
+    size = known;  // a struct of version 0.1: none has grown since
+  }
+  const auto* bytes = static_cast<const unsigned char*>(options);
+  const bool later_fields_are_zero =
+      size <= known ||
+      std::all_of(bytes + known, bytes + size, [](unsigned char b) { return b == 0; });
+  if (size < known || !later_fields_are_zero) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        cat("sheaf: options of another version\n  struct_size = ", size,
+            ", but this library knows ", known,
+            " bytes of them\n  no tensors were read\n  try: struct_size = sizeof the struct,"
+            " and only fields that sheaf_version() has"));
+  }
+  std::memcpy(to, options, known);
+}
+
+sheaf_xla_gather_options or_defaults(const sheaf_xla_gather_options* options) {
   if (options == nullptr) {
     refuse_null(to_string(Op::kXlaGather), "options", "the dimension numbers and slice sizes");
   }
-  return *options;
+  sheaf_xla_gather_options result = {};
+  copy_options(&result, options, sizeof result);
+  return result;
 }
 
-const sheaf_xla_scatter_options& or_defaults(const sheaf_xla_scatter_options* options) {
+sheaf_xla_scatter_options or_defaults(const sheaf_xla_scatter_options* options) {
   if (options == nullptr) {
     refuse_null(to_string(Op::kXlaScatter), "options", "the dimension numbers");
   }
-  return *options;
+  sheaf_xla_scatter_options result = {};
+  copy_options(&result, options, sizeof result);
+  return result;
 }
 
 void run_call(const CCall& call) {
-  const Plan plan = make_plan(call.request);
-  if (plan.is_scatter()) {
-    plan.run(call.data, call.indices, call.updates, call.output);
-  } else {
-    plan.run(call.data, call.indices, call.output);
-  }
+  run_in_place(make_plan(call.request), {call.data, call.indices, call.updates, call.output},
+               call.device, nullptr, {});
 }
 
 sheaf_plan*& required_place(sheaf_plan** plan) {
@@ -58,7 +87,7 @@ const sheaf_plan& required_plan(const sheaf_plan* plan, const char* call) {
 
 void check_kind(const Plan& plan, bool scatter) {
   if (plan.is_scatter() != scatter) {
-    refuse(plan.request(), "plan of another operator",
+    refuse(plan.request(), {Reason::kPlan}, "plan of another operator",
            cat("this is a ", plan.is_scatter() ? "scatter" : "gather", ", but it was run as a ",
                scatter ? "scatter" : "gather"),
            plan.is_scatter() ? "sheaf_plan_run_scatter" : "sheaf_plan_run");
@@ -67,51 +96,54 @@ void check_kind(const Plan& plan, bool scatter) {
 
 RunOptions run_options(const Plan& plan, const sheaf_run_options& options) {
   if (options.threads < 0) {
-    refuse(plan.request(), "threads out of range",
+    refuse(plan.request(), {Reason::kOption}, "threads out of range",
            cat("threads = ", options.threads, ", but it is a number of threads"),
            "0 for as many as pay");
   }
-  return {.threads = options.threads, .kernel = options.kernel == nullptr ? "" : options.kernel};
+  return {.threads = options.threads,
+          .kernel = options.kernel == nullptr ? "" : options.kernel,
+          .output_is_fresh = options.output_is_fresh != 0};
 }
 
-Tensor read(const sheaf_plan& plan, const DLTensor* tensor, const char* name) {
+// The memory of a tensor, which has to be as planned. `dtype` tells types apart that are all bytes
+// to the plan; null for indices.
+void* read(const sheaf_plan& plan, const DLTensor* tensor, const char* name,
+           const TensorSpec& planned, const DLDataType* dtype, Placement& placement) {
   const DlpackArgument argument{plan.plan.request().name, name};
-  return tensor_from_dlpack(required_tensor(tensor, argument), argument);
-}
-
-void check_planned_type(const sheaf_plan& plan, const char* name, DLDataType type) {
-  if (!same_type(type, plan.dtype)) {
-    refuse(plan.plan.request(), cat(name, " differs from the plan's"),
-           cat("got ", to_string(type), ", planned for ", to_string(plan.dtype)),
+  const Tensor read = placement.place(required_tensor(tensor, argument), argument);
+  if (dtype != nullptr && !same_type(tensor->dtype, *dtype)) {
+    refuse(plan.plan.request(), {Reason::kPlan, name}, cat(name, " differs from the plan's"),
+           cat("got ", to_string(tensor->dtype), ", planned for ", to_string(*dtype)),
            "a plan for these tensors");
   }
+  check_planned(plan.plan, name, read.spec, planned);
+  return read.data;
 }
 
 void run_gather(const sheaf_plan& plan, const CTensors& tensors, const sheaf_run_options& options) {
   check_kind(plan.plan, false);
-  const Tensor data = read(plan, tensors.data, "data");
-  const Tensor indices = read(plan, tensors.indices, "indices");
-  const Tensor output = read(plan, tensors.output, "output");
-  check_planned_type(plan, "data", tensors.data->dtype);
-  check_planned_type(plan, "output", tensors.output->dtype);
-  plan.plan.run(data, indices, output, run_options(plan.plan, options));
+  Placement placement;
+  const Plan& p = plan.plan;
+  void* const data = read(plan, tensors.data, "data", p.data(), &plan.dtype, placement);
+  void* const indices = read(plan, tensors.indices, "indices", p.indices(), nullptr, placement);
+  void* const output = read(plan, tensors.output, "output", p.output(), &plan.dtype, placement);
+  run_in_place(p, {data, indices, nullptr, output}, placement.device(), options.queue,
+               run_options(p, options));
 }
 
 void run_scatter(const sheaf_plan& plan, const CTensors& tensors,
                  const sheaf_run_options& options) {
   check_kind(plan.plan, true);
-  const bool no_data = plan.plan.request().onto_zeros && tensors.data == nullptr;
-  const Tensor data =
-      no_data ? Tensor{nullptr, plan.plan.data()} : read(plan, tensors.data, "data");
-  const Tensor indices = read(plan, tensors.indices, "indices");
-  const Tensor updates = read(plan, tensors.updates, "updates");
-  const Tensor output = read(plan, tensors.output, "output");
-  if (!no_data) {
-    check_planned_type(plan, "data", tensors.data->dtype);
-  }
-  check_planned_type(plan, "updates", tensors.updates->dtype);
-  check_planned_type(plan, "output", tensors.output->dtype);
-  plan.plan.run(data, indices, updates, output, run_options(plan.plan, options));
+  Placement placement;
+  const Plan& p = plan.plan;
+  const bool no_data = p.request().onto_zeros && tensors.data == nullptr;
+  void* const data =
+      no_data ? nullptr : read(plan, tensors.data, "data", p.data(), &plan.dtype, placement);
+  void* const indices = read(plan, tensors.indices, "indices", p.indices(), nullptr, placement);
+  void* const updates = read(plan, tensors.updates, "updates", p.updates(), &plan.dtype, placement);
+  void* const output = read(plan, tensors.output, "output", p.output(), &plan.dtype, placement);
+  run_in_place(p, {data, indices, updates, output}, placement.device(), options.queue,
+               run_options(p, options));
 }
 
 // The plan's contents, which the caller may only read, though DLPack has no way to say so.
@@ -143,6 +175,7 @@ const char* text_of(const sheaf_plan* plan, const char* call, std::string PlanTe
 }  // namespace sheaf
 
 const char* sheaf_version(void) { return SHEAF_VERSION; }
+int32_t sheaf_version_number(void) { return SHEAF_VERSION_NUMBER; }
 
 sheaf_status sheaf_plan_vjp(const sheaf_plan* plan, sheaf_plan** gradient) {
   return sheaf::at_c_boundary([&] {

@@ -31,14 +31,21 @@ namespace sheaf {
 
 [[noreturn]] void refuse_null(std::string_view call, const char* argument, const char* next);
 
+// The caller's options, of whatever version of their struct. `known` bytes are known here; fields
+// that are not have to be 0. Refuses sizes that no version has had.
+void copy_options(void* to, const void* options, size_t known);
+
 template <class Options>
-const Options& or_defaults(const Options* options) {
-  static constexpr Options kDefaults = {};
-  return options == nullptr ? kDefaults : *options;
+Options or_defaults(const Options* options) {
+  Options result = {};
+  if (options != nullptr) {
+    copy_options(&result, options, sizeof result);
+  }
+  return result;
 }
 // XLA's operators have no shape without their options.
-const sheaf_xla_gather_options& or_defaults(const sheaf_xla_gather_options* options);
-const sheaf_xla_scatter_options& or_defaults(const sheaf_xla_scatter_options* options);
+sheaf_xla_gather_options or_defaults(const sheaf_xla_gather_options* options);
+sheaf_xla_scatter_options or_defaults(const sheaf_xla_scatter_options* options);
 
 void run_call(const CCall& call);
 

@@ -12,7 +12,7 @@ namespace {
 // Types that are all bytes to us are told apart here: the plan cannot.
 void check_type(const CCall& call, const char* name, DLDataType type) {
   if (!same_type(call.dtype, type)) {
-    refuse(call.request, "types differ",
+    refuse(call.request, {Reason::kType, name}, "types differ",
            cat(name, " is ", to_string(type), ", but data is ", to_string(call.dtype)),
            cat(name, " of type ", to_string(call.dtype), "; nothing is converted"));
   }
@@ -23,9 +23,10 @@ CCall read_tensors(Op op, const CTensors& tensors) {
   Request& r = call.request;
   r.op = op;
   r.name = to_string(op);
+  Placement placement;
   const auto read = [&](const DLTensor* tensor, const char* name) {
     const DlpackArgument argument{r.name, name};
-    return tensor_from_dlpack(required_tensor(tensor, argument), argument);
+    return placement.place(required_tensor(tensor, argument), argument);
   };
   const Tensor data = read(tensors.data, "data");
   const Tensor indices = read(tensors.indices, "indices");
@@ -45,6 +46,7 @@ CCall read_tensors(Op op, const CTensors& tensors) {
     r.output_given = true;
     call.output = output.data;
   }
+  call.device = placement.device();
   return call;
 }
 

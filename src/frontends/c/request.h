@@ -25,6 +25,7 @@ struct CCall {
   const void* indices = nullptr;
   const void* updates = nullptr;
   void* output = nullptr;
+  std::string_view device;  // empty: the host
 };
 
 CCall read_call(const CTensors& tensors, const sheaf_gather_options& options);

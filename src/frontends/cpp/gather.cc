@@ -66,7 +66,7 @@ template <class Options>
 Array run_new(const ConstTensor& data, const ConstTensor& indices, const Options& options) {
   const Plan plan = make_plan(request(data.spec, indices.spec, options));
   Array output(plan.output());
-  plan.run(data.data, indices.data, output.tensor().data);
+  plan.run(data.data, indices.data, output.tensor().data, {.output_is_fresh = true});
   return output;
 }
 

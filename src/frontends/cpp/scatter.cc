@@ -81,7 +81,7 @@ Array run_new(const ConstTensor& data, const ConstTensor& indices, const ConstTe
               const Options& options) {
   const Plan plan = make_plan(request({data.spec, indices.spec, updates.spec}, options));
   Array output(plan.output());
-  plan.run(data.data, indices.data, updates.data, output.tensor().data);
+  plan.run(data.data, indices.data, updates.data, output.tensor().data, {.output_is_fresh = true});
   return output;
 }
 

@@ -2,18 +2,12 @@
 //
 // The objects behind IDMLDevice, IDMLOperator and IDMLCompiledOperator.
 #include <atomic>
-#include <charconv>
-#include <iterator>
 #include <memory>
-#include <string_view>
 #include <utility>
 
-#include "frontends/directml/dispatch.h"
-#include "frontends/directml/feature_levels.h"
-#include "frontends/directml/feature_query.h"
-#include "frontends/directml/operator_desc.h"
+#include "frontends/directml/executable.h"
+#include "frontends/directml/refusal.h"
 #include "frontends/directml/request.h"
-#include "frontends/directml/result.h"
 #include "plan/refuse.h"
 #include "sheaf/directml.h"
 #include "support/text.h"
@@ -76,21 +70,21 @@ class CompiledOperator final : public Counted<IDMLCompiledOperator, CompiledOper
 
 // Nobody but this file can derive from the interfaces, so the cast is safe.
 template <class Object, class Interface>
-const Object& own(const IDMLDevice* device, const char* call, const Interface* op) {
+const Object& checked_cast(const IDMLDevice* device, const char* call, const Interface* op) {
   const auto* object = static_cast<const Object*>(op);
   if (object == nullptr) {
-    refuse({.who = call,
-            .what = "null pointer",
-            .detail = "the operator is null",
-            .given = "no operator",
-            .next = "an operator of this device"});
+    throw Error(Refusal{.who = call,
+                        .what = "null pointer",
+                        .detail = "the operator is null",
+                        .given = "no operator",
+                        .next = "an operator of this device"});
   }
   if (object->device().Get() != device) {
-    refuse({.who = call,
-            .what = "operator of another device",
-            .detail = "the operator was created by another device",
-            .given = describe(object->executable()->plan().request()),
-            .next = "an operator of this device"});
+    throw Error(Refusal{.who = call,
+                        .what = "operator of another device",
+                        .detail = "the operator was created by another device",
+                        .given = describe(object->executable()->plan().request()),
+                        .next = "an operator of this device"});
   }
   return *object;
 }
@@ -102,9 +96,9 @@ void clear(Interface** out) {
   }
 }
 
-// Makes an object, if there is somebody to take it.
+// Stores a new object in *out; S_FALSE if there is no pointer to store it in.
 template <class Object, class Interface, class... Arguments>
-HRESULT give(Interface** out, Arguments&&... arguments) {
+HRESULT create_into(Interface** out, Arguments&&... arguments) {
   if (out == nullptr) {
     return S_FALSE;
   }
@@ -118,12 +112,12 @@ constexpr DML_EXECUTION_FLAGS kExecutionFlags =
 
 class Device final : public Counted<IDMLDevice, Device> {
  public:
-  explicit Device(DML_FEATURE_LEVEL level) : level_(level) {}
+  explicit Device(const DeviceOptions& options) : options_(options) {}
 
   HRESULT CheckFeatureSupport(DML_FEATURE feature, UINT query_size, const void* query,
                               UINT support_size, void* support) noexcept override {
     return guarded([&] {
-      answer(level_, {feature, query_size, query, support_size, support});
+      answer(options_.feature_level, {feature, query_size, query, support_size, support});
       return S_OK;
     });
   }
@@ -131,12 +125,10 @@ class Device final : public Counted<IDMLDevice, Device> {
   HRESULT CreateOperator(const DML_OPERATOR_DESC* desc, IDMLOperator** op) noexcept override {
     clear(op);
     return guarded([&] {
-      const OperatorDesc read = read_operator(desc, level_);
+      const OperatorDesc read = read_operator(desc, options_);
       const Tensors tensors = read_tensors(read);
-      const Request request = is_scatter(read.info->op) ? scatter_request(read, tensors)
-                                                        : gather_request(read, tensors);
-      auto executable = std::make_shared<const Executable>(make_plan(request), tensors);
-      return give<Operator>(op, this, std::move(executable));
+      auto executable = std::make_shared<const Executable>(operator_plan(read, tensors), tensors);
+      return create_into<Operator>(op, this, std::move(executable));
     });
   }
 
@@ -144,58 +136,34 @@ class Device final : public Counted<IDMLDevice, Device> {
                           IDMLCompiledOperator** compiled) noexcept override {
     clear(compiled);
     return guarded([&] {
-      const auto& created = own<Operator>(this, "CompileOperator", op);
+      const auto& created = checked_cast<Operator>(this, "CompileOperator", op);
       if ((flags & ~kExecutionFlags) != 0) {
         refuse(created.executable()->plan().request(), "unknown execution flags",
                cat("flags = ", int32_t{flags}), "DML_EXECUTION_FLAG_NONE (0)");
       }
-      return give<CompiledOperator>(compiled, created);
+      return create_into<CompiledOperator>(compiled, created);
     });
   }
 
   HRESULT InitializeOperator(IDMLCompiledOperator* op, const Bindings& bindings) noexcept override {
     return guarded([&] {
-      own<CompiledOperator>(this, "InitializeOperator", op).executable()->initialize(bindings);
+      checked_cast<CompiledOperator>(this, "InitializeOperator", op)
+          .executable()
+          ->initialize(bindings);
       return S_OK;
     });
   }
 
   HRESULT Dispatch(IDMLCompiledOperator* op, const Bindings& bindings) noexcept override {
     return guarded([&] {
-      own<CompiledOperator>(this, "Dispatch", op).executable()->dispatch(bindings);
+      checked_cast<CompiledOperator>(this, "Dispatch", op).executable()->dispatch(bindings);
       return S_OK;
     });
   }
 
  private:
-  DML_FEATURE_LEVEL level_;
+  DeviceOptions options_;
 };
-
-std::string hex(int32_t value) {
-  char digits[8];
-  const auto written = std::to_chars(digits, std::end(digits), static_cast<uint32_t>(value), 16);
-  return cat("0x", std::string_view(digits, written.ptr));
-}
-
-void check_device_arguments(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL level) {
-  const std::string given = cat("flags ", int32_t{flags}, "   feature level ", hex(level));
-  if ((flags & ~DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
-    refuse({.who = "DMLCreateDevice",
-            .what = "unknown flags",
-            .detail = cat("flags = ", int32_t{flags}),
-            .given = given,
-            .next = "DML_CREATE_DEVICE_FLAG_NONE (0) or DML_CREATE_DEVICE_FLAG_DEBUG (1)"});
-  }
-  if (!is_feature_level(level)) {
-    refuse({.who = "DMLCreateDevice",
-            .what = "feature level not supported",
-            .detail =
-                cat(hex(level), " is not the value of a level up to ", level_name(kHighestLevel)),
-            .given = given,
-            .next = level_name(kHighestLevel),
-            .code = ErrorCode::kUnsupported});
-  }
-}
 
 }  // namespace
 }  // namespace detail
@@ -204,12 +172,20 @@ HRESULT directml::DMLCreateDevice(DML_CREATE_DEVICE_FLAGS flags, IDMLDevice** de
   return DMLCreateDevice1(flags, detail::kHighestLevel, device);
 }
 
-HRESULT directml::DMLCreateDevice1(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL feature_level,
+HRESULT directml::DMLCreateDevice1(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimum,
                                    IDMLDevice** device) noexcept {
   detail::clear(device);
   return detail::guarded([&] {
-    detail::check_device_arguments(flags, feature_level);
-    return detail::give<detail::Device>(device, feature_level);
+    detail::check_device_arguments(flags, minimum);
+    return detail::create_into<detail::Device>(device, DeviceOptions{});
+  });
+}
+
+HRESULT CreateDevice(const DeviceOptions& options, IDMLDevice** device) noexcept {
+  detail::clear(device);
+  return detail::guarded([&] {
+    detail::check_device_arguments(DML_CREATE_DEVICE_FLAG_NONE, options.feature_level);
+    return detail::create_into<detail::Device>(device, options);
   });
 }
 

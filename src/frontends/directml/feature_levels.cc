@@ -2,7 +2,11 @@
 #include "frontends/directml/feature_levels.h"
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <string_view>
 
+#include "frontends/directml/refusal.h"
 #include "support/text.h"
 
 namespace sheaf::dml::detail {
@@ -130,5 +134,106 @@ int bits_of(DML_TENSOR_DATA_TYPE type) {
 }
 
 DType element_type(DML_TENSOR_DATA_TYPE type) { return find_type(type)->dtype; }
+
+namespace {
+
+template <class Query, class Support>
+void check_structs(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
+  const char* null = q.query == nullptr     ? ", but the query is null"
+                     : q.support == nullptr ? ", but the support data is null"
+                                            : "";
+  if (*null != 0 || q.query_size != sizeof(Query) || q.support_size != sizeof(Support)) {
+    throw Error(Refusal{.who = "CheckFeatureSupport",
+                        .what = "structs do not fit",
+                        .detail = cat("feature ", int32_t{q.feature}, " has a query of ",
+                                      sizeof(Query), " bytes and support data of ", sizeof(Support),
+                                      "; given were ", q.query_size, " and ", q.support_size, null),
+                        .given = cat("device of ", level_name(level)),
+                        .next = "the two structs of the feature, and their sizeof"});
+  }
+}
+
+void answer_type_support(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
+  using Query = DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT;
+  using Support = DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT;
+  check_structs<Query, Support>(level, q);
+  const DML_TENSOR_DATA_TYPE type = static_cast<const Query*>(q.query)->DataType;
+  static_cast<Support*>(q.support)->IsSupported = is_type_supported(type, level) ? 1 : 0;
+}
+
+void answer_feature_levels(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
+  using Query = DML_FEATURE_QUERY_FEATURE_LEVELS;
+  using Support = DML_FEATURE_DATA_FEATURE_LEVELS;
+  check_structs<Query, Support>(level, q);
+  const auto& query = *static_cast<const Query*>(q.query);
+  if (query.RequestedFeatureLevelCount == 0 || query.RequestedFeatureLevels == nullptr) {
+    throw Error(Refusal{
+        .who = "CheckFeatureSupport",
+        .what = "no feature levels",
+        .detail = cat("RequestedFeatureLevelCount = ", query.RequestedFeatureLevelCount,
+                      query.RequestedFeatureLevels == nullptr ? ", and the list is null" : ""),
+        .given = cat("device of ", level_name(level)),
+        .next = "a list of at least one level"});
+  }
+  DML_FEATURE_LEVEL best{};
+  for (UINT i = 0; i < query.RequestedFeatureLevelCount; ++i) {
+    const DML_FEATURE_LEVEL asked = query.RequestedFeatureLevels[i];
+    if (is_feature_level(asked) && asked <= level) {  // a level of the future is not an error
+      best = std::max(best, asked);
+    }
+  }
+  if (!is_feature_level(best)) {
+    throw Error(Refusal{.code = ErrorCode::kUnsupported,
+                        .who = "CheckFeatureSupport",
+                        .what = "no feature level supported",
+                        .detail = "this device has none of the requested levels",
+                        .given = cat("device of ", level_name(level)),
+                        .next = cat("add ", level_name(level), " to the list")});
+  }
+  static_cast<Support*>(q.support)->MaxSupportedFeatureLevel = best;
+}
+
+std::string hex(int32_t value) {
+  char digits[8];
+  const auto written = std::to_chars(digits, std::end(digits), static_cast<uint32_t>(value), 16);
+  return cat("0x", std::string_view(digits, written.ptr));
+}
+
+}  // namespace
+
+void check_device_arguments(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL level) {
+  const std::string given = cat("flags ", int32_t{flags}, "   feature level ", hex(level));
+  if ((flags & ~DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
+    throw Error(
+        Refusal{.who = "DMLCreateDevice",
+                .what = "unknown flags",
+                .detail = cat("flags = ", int32_t{flags}),
+                .given = given,
+                .next = "DML_CREATE_DEVICE_FLAG_NONE (0) or DML_CREATE_DEVICE_FLAG_DEBUG (1)"});
+  }
+  if (!is_feature_level(level)) {
+    throw Error(Refusal{
+        .code = ErrorCode::kUnsupported,
+        .who = "DMLCreateDevice",
+        .what = "feature level not supported",
+        .detail = cat(hex(level), " is not the value of a level up to ", level_name(kHighestLevel)),
+        .given = given,
+        .next = level_name(kHighestLevel)});
+  }
+}
+
+void answer(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
+  switch (q.feature) {
+    case DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT: return answer_type_support(level, q);
+    case DML_FEATURE_FEATURE_LEVELS: return answer_feature_levels(level, q);
+  }
+  throw Error(Refusal{
+      .code = ErrorCode::kUnsupported,
+      .who = "CheckFeatureSupport",
+      .what = "unknown feature",
+      .detail = cat("feature = ", int32_t{q.feature}),
+      .given = cat("device of ", level_name(level)),
+      .next = "DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT (0) or DML_FEATURE_FEATURE_LEVELS (1)"});
+}
 
 }  // namespace sheaf::dml::detail

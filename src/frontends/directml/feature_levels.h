@@ -70,4 +70,19 @@ int bits_of(DML_TENSOR_DATA_TYPE type);
 // The element type of a type that an operator takes.
 DType element_type(DML_TENSOR_DATA_TYPE type);
 
+// Refuses unknown flags, and levels that do not exist.
+void check_device_arguments(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL level);
+
+// What CheckFeatureSupport was given.
+struct FeatureQuery {
+  DML_FEATURE feature;
+  UINT query_size;
+  const void* query;
+  UINT support_size;
+  void* support;
+};
+
+// Writes the answer. Refuses structs that are not those of the feature.
+void answer(DML_FEATURE_LEVEL level, const FeatureQuery& query);
+
 }  // namespace sheaf::dml::detail

@@ -1,55 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "frontends/directml/operator_desc.h"
+#include "frontends/directml/descriptors.h"
 
-#include "frontends/directml/result.h"
+#include "frontends/directml/refusal.h"
 #include "support/text.h"
 
 namespace sheaf::dml::detail {
 namespace {
-
-// For errors: whatever can be said about a tensor that may be wrong in every way.
-std::string describe(const DML_TENSOR_DESC* tensor) {
-  if (tensor == nullptr || tensor->Desc == nullptr) {
-    return "null";
-  }
-  if (tensor->Type != DML_TENSOR_TYPE_BUFFER) {
-    return cat("of Type ", int32_t{tensor->Type});
-  }
-  const auto& buffer = *static_cast<const DML_BUFFER_TENSOR_DESC*>(tensor->Desc);
-  const std::string type = type_name(buffer.DataType);
-  if (buffer.Sizes == nullptr || buffer.DimensionCount > DML_TENSOR_DIMENSION_COUNT_MAX1) {
-    return cat(type, " of ", buffer.DimensionCount, " dimensions");
-  }
-  Dims sizes, strides;
-  for (UINT d = 0; d < buffer.DimensionCount; ++d) {
-    sizes.push_back(buffer.Sizes[d]);
-    if (buffer.Strides != nullptr) {
-      strides.push_back(buffer.Strides[d]);
-    }
-  }
-  return cat(type, " ", braced(sizes), strides.empty() ? "" : " strides " + braced(strides));
-}
-
-std::string describe(const OperatorDesc& op) {
-  const std::string updates =
-      is_scatter(op.info->op) ? cat("   UpdatesTensor ", describe(op.updates)) : "";
-  const std::string tensors =
-      cat("InputTensor ", describe(op.input), "   IndicesTensor ", describe(op.indices), updates,
-          "   OutputTensor ", describe(op.output));
-  switch (op.info->type) {
-    case DML_OPERATOR_GATHER:
-      return cat(tensors, "   Axis ", op.axis, "   IndexDimensions ", op.index_dimensions);
-    case DML_OPERATOR_GATHER_ELEMENTS:
-    case DML_OPERATOR_SCATTER_ELEMENTS: return cat(tensors, "   Axis ", op.axis);
-    default: break;
-  }
-  const std::string counts = cat("   InputDimensionCount ", op.input_dimension_count,
-                                 "   IndicesDimensionCount ", op.indices_dimension_count);
-  return cat(tensors, counts,
-             op.info->type == DML_OPERATOR_GATHER_ND1
-                 ? cat("   BatchDimensionCount ", op.batch_dimension_count)
-                 : "");
-}
 
 template <class Desc>
 OperatorDesc with_tensors(const Desc& desc) {
@@ -119,16 +75,17 @@ OperatorDesc read_desc(DML_OPERATOR_TYPE type, const void* desc) {
 
 [[noreturn]] void refuse_creation(const std::string& what, const std::string& detail,
                                   DML_FEATURE_LEVEL level, const std::string& next) {
-  refuse({.who = "CreateOperator",
-          .what = what,
-          .detail = detail,
-          .given = cat("device of ", level_name(level)),
-          .next = next});
+  throw Error(Refusal{.who = "CreateOperator",
+                      .what = what,
+                      .detail = detail,
+                      .given = cat("device of ", level_name(level)),
+                      .next = next});
 }
 
 }  // namespace
 
-OperatorDesc read_operator(const DML_OPERATOR_DESC* desc, DML_FEATURE_LEVEL level) {
+OperatorDesc read_operator(const DML_OPERATOR_DESC* desc, const DeviceOptions& options) {
+  const DML_FEATURE_LEVEL level = options.feature_level;
   if (desc == nullptr) {
     refuse_creation("null pointer", "the DML_OPERATOR_DESC is null", level, "pass a descriptor");
   }
@@ -153,20 +110,8 @@ OperatorDesc read_operator(const DML_OPERATOR_DESC* desc, DML_FEATURE_LEVEL leve
   op.info = info;
   op.support = support;
   op.level = level;
+  op.smaller_indices = options.smaller_indices;
   return op;
-}
-
-std::string braced(const Dims& dims) {
-  std::string text = bracketed(dims);
-  text.front() = '{';
-  text.back() = '}';
-  return text;
-}
-
-void refuse(const OperatorDesc& op, const std::string& what, const std::string& detail,
-            const std::string& next) {
-  refuse(
-      {.who = op.info->name, .what = what, .detail = detail, .given = describe(op), .next = next});
 }
 
 }  // namespace sheaf::dml::detail

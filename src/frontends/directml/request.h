@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// From DirectML's padded shapes to a Request with the real ones.
+// From DirectML's padded shapes to a Request with the real ones: DirectML pads all tensors of an
+// operator to the same DimensionCount with leading ones.
 #pragma once
 
-#include "frontends/directml/tensor_desc.h"
+#include "frontends/directml/descriptors.h"
 #include "plan/request.h"
 
 namespace sheaf::dml::detail {
@@ -12,8 +13,7 @@ namespace sheaf::dml::detail {
 inline constexpr IndexRule kIndexRule{.negative = Negative::kFromEnd,
                                       .out_of_range = OutOfRange::kClamp};
 
-// Each refuses attributes and shapes that break the operator's rules.
-Request gather_request(const OperatorDesc& op, const Tensors& tensors);
-Request scatter_request(const OperatorDesc& op, const Tensors& tensors);
+// Refuses attributes and shapes that break the operator's rules, in DirectML's words.
+Plan operator_plan(const OperatorDesc& op, const Tensors& tensors);
 
 }  // namespace sheaf::dml::detail

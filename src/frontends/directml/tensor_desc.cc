@@ -1,16 +1,56 @@
 // SPDX-License-Identifier: MIT
-#include "frontends/directml/tensor_desc.h"
+#include "frontends/directml/descriptors.h"
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
+#include "frontends/directml/refusal.h"
 #include "sheaf/directml.h"
+#include "support/checked.h"
 #include "support/text.h"
 
 namespace sheaf::dml::detail {
 namespace {
 
 constexpr int64_t kMaxElements = (int64_t{1} << 32) - 1;
+
+struct Layout {
+  UINT dimension_count;
+  const UINT* sizes;
+  const UINT* strides;
+};
+
+// One more than the position of the last element; nothing if it leaves int64 or a size is 0.
+std::optional<int64_t> elements_spanned(const Layout& layout) {
+  std::optional<int64_t> spanned = 1;
+  for (UINT d = 0; d < layout.dimension_count && spanned; ++d) {
+    const int64_t size = layout.sizes[d];
+    if (size == 0) {
+      return std::nullopt;
+    }
+    if (layout.strides == nullptr) {
+      spanned = checked_mul(*spanned, size);
+    } else {
+      const auto reach = checked_mul(size - 1, layout.strides[d]);
+      spanned = reach ? checked_add(*spanned, *reach) : std::nullopt;
+    }
+  }
+  return spanned;
+}
+
+std::optional<int64_t> bytes_spanned(DML_TENSOR_DATA_TYPE type, const Layout& layout) {
+  const int bits = bits_of(type);
+  if (bits == 0 || layout.dimension_count > DML_TENSOR_DIMENSION_COUNT_MAX1 ||
+      (layout.sizes == nullptr && layout.dimension_count > 0)) {
+    return std::nullopt;
+  }
+  const auto elements = elements_spanned(layout);
+  if (!elements) {
+    return std::nullopt;
+  }
+  return bits < 8 ? *elements / 2 + *elements % 2 : checked_mul(*elements, bits / 8);
+}
 
 // A tensor on its way in: which it is, and what it may be.
 struct Candidate {
@@ -103,9 +143,10 @@ Dims read_strides(const DML_BUFFER_TENSOR_DESC& buffer, const Dims& sizes) {
   return strides;
 }
 
+// The bytes up to the end of the last element.
 UINT64 check_bytes(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
   const UINT64 required =
-      DMLCalcBufferTensorSize(buffer.DataType, buffer.DimensionCount, buffer.Sizes, buffer.Strides);
+      buffer_tensor_size(buffer.DataType, buffer.DimensionCount, buffer.Sizes, buffer.Strides);
   if (required == 0) {
     refuse(c, "tensor too large", ".Strides reach further than 2^63 - 1 bytes",
            "check the strides; they are in elements, not in bytes");
@@ -116,7 +157,8 @@ UINT64 check_bytes(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
                ", but its sizes and strides need ", required),
            "the result of DMLCalcBufferTensorSize, or more");
   }
-  return required;
+  return static_cast<UINT64>(
+      *bytes_spanned(buffer.DataType, {buffer.DimensionCount, buffer.Sizes, buffer.Strides}));
 }
 
 void check_alignment(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
@@ -170,6 +212,18 @@ void check_together(const OperatorDesc& op, const Tensors& tensors) {
 }
 
 }  // namespace
+
+UINT64 buffer_tensor_size(DML_TENSOR_DATA_TYPE type, UINT dimension_count, const UINT* sizes,
+                          const UINT* strides) noexcept {
+  const auto bytes = bytes_spanned(type, {dimension_count, sizes, strides});
+  const auto padded = bytes ? checked_add(*bytes, 3) : std::nullopt;
+  return padded ? static_cast<UINT64>(*padded) / 4 * 4 : 0;
+}
+
+TensorDesc read_tensor(const OperatorDesc& op, const char* name, const DML_TENSOR_DESC* desc,
+                       const TypeSet& types, bool is_output) {
+  return read_tensor({op, name, desc, types, is_output});
+}
 
 Tensors read_tensors(const OperatorDesc& op) {
   const TensorSupport& support = *op.support;

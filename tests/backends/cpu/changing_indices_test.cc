@@ -23,14 +23,14 @@ namespace {
 constexpr auto kTimePerPlan = std::chrono::milliseconds(40);
 constexpr int64_t kExtent = 1000;
 
-size_t bytes_of(const TensorSpec& spec) {
+size_t tensor_bytes(const TensorSpec& spec) {
   return static_cast<size_t>(element_count(spec.sizes) * spec.dtype.bytes());
 }
 
 // A tensor whose last byte is the last that may be touched.
 struct Guarded {
   explicit Guarded(const TensorSpec& spec)
-      : memory(bytes_of(spec)), data(memory.part(bytes_of(spec), Flush::kBack).data()) {}
+      : memory(tensor_bytes(spec)), data(memory.part(tensor_bytes(spec), Flush::kBack).data()) {}
   GuardedMemory memory;
   std::byte* data;
 };

@@ -63,7 +63,7 @@ void expect_entries(const Nest& nest, const std::vector<Index>& values, bool che
 }
 
 template <class Index>
-void check_index_type(DType type) {
+void check_rules_for(DType type) {
   for (const int64_t extent :
        {int64_t{1}, int64_t{2}, int64_t{100}, int64_t{127}, int64_t{128}, int64_t{255},
         int64_t{1} << 31, (int64_t{1} << 32) + 1, INT64_MAX / 2, INT64_MAX}) {
@@ -85,14 +85,14 @@ void check_index_type(DType type) {
 
 TEST_P(EveryRule, IsAsDefined) {
   const OnlyTarget only(GetParam());
-  check_index_type<int8_t>(i8);
-  check_index_type<int16_t>(i16);
-  check_index_type<int32_t>(i32);
-  check_index_type<int64_t>(i64);
-  check_index_type<uint8_t>(u8);
-  check_index_type<uint16_t>(u16);
-  check_index_type<uint32_t>(u32);
-  check_index_type<uint64_t>(u64);
+  check_rules_for<int8_t>(i8);
+  check_rules_for<int16_t>(i16);
+  check_rules_for<int32_t>(i32);
+  check_rules_for<int64_t>(i64);
+  check_rules_for<uint8_t>(u8);
+  check_rules_for<uint16_t>(u16);
+  check_rules_for<uint32_t>(u32);
+  check_rules_for<uint64_t>(u64);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, EveryRule, testing::ValuesIn(targets()), target_name);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "helpers/crowd.h"
+#include "helpers/colliding_updates.h"
 #include "helpers/device.h"
 
 namespace sheaf {
@@ -17,21 +17,22 @@ namespace {
 class CudaCollisions : public DeviceTest {};
 
 TEST_F(CudaCollisions, AllInOneCell) {
-  check_crowd(gpu(), Crowd::kOneCell, 6000, 1, true);
-  check_crowd(gpu(), Crowd::kOneCell, 1500, 5, false);
+  check_collisions(gpu(), Collisions::kOneCell, 6000, 1, true);
+  check_collisions(gpu(), Collisions::kOneCell, 1500, 5, false);
 }
 TEST_F(CudaCollisions, AHundredCells) {
-  check_crowd(gpu(), Crowd::kHundredCells, 6000, 1, true);
-  check_crowd(gpu(), Crowd::kHundredCells, 1500, 5, false);
+  check_collisions(gpu(), Collisions::kHundredCells, 6000, 1, true);
+  check_collisions(gpu(), Collisions::kHundredCells, 1500, 5, false);
 }
 TEST_F(CudaCollisions, ZipfsLaw) {
-  check_crowd(gpu(), Crowd::kZipf, 6000, 1, false);
-  check_crowd(gpu(), Crowd::kZipf, 1500, 5, true);
+  check_collisions(gpu(), Collisions::kZipf, 6000, 1, false);
+  check_collisions(gpu(), Collisions::kZipf, 1500, 5, true);
 }
 TEST_F(CudaCollisions, RelaxedOnWholeNumbers) {
-  for (const Crowd crowd : {Crowd::kOneCell, Crowd::kHundredCells, Crowd::kZipf}) {
-    check_relaxed_crowd(gpu(), crowd, 6000, 1);
-    check_relaxed_crowd(gpu(), crowd, 1500, 5);
+  for (const Collisions collisions :
+       {Collisions::kOneCell, Collisions::kHundredCells, Collisions::kZipf}) {
+    check_relaxed_collisions(gpu(), collisions, 6000, 1);
+    check_relaxed_collisions(gpu(), collisions, 1500, 5);
   }
 }
 

@@ -5,32 +5,36 @@
 #include <gtest/gtest.h>
 
 #include "helpers/device.h"
-#include "helpers/worlds.h"
+#include "helpers/exhaustive.h"
 
 namespace {
 
 class CudaExhaustive : public DeviceTest, public testing::WithParamInterface<int64_t> {};
 
-TEST_P(CudaExhaustive, Gather) { gather_world(gpu(), GetParam(), false); }
+TEST_P(CudaExhaustive, Gather) { check_every_gather(gpu(), GetParam(), false); }
 TEST_P(CudaExhaustive, GatherElements) {
-  gather_elements_world(gpu(), GetParam(), false, GetParam() == 3 ? 1 : 2);
+  check_every_gather_elements(gpu(), GetParam(), false, GetParam() == 3 ? 1 : 2);
 }
-TEST_P(CudaExhaustive, GatherNd) { gather_nd_world(gpu(), GetParam(), GetParam() == 3 ? 1 : 2); }
-TEST_P(CudaExhaustive, Scatter) { scatter_world(gpu(), GetParam(), false); }
+TEST_P(CudaExhaustive, GatherNd) {
+  check_every_gather_nd(gpu(), GetParam(), GetParam() == 3 ? 1 : 2);
+}
+TEST_P(CudaExhaustive, Scatter) { check_every_scatter(gpu(), GetParam(), false); }
 TEST_P(CudaExhaustive, ScatterElements) {
-  scatter_elements_world(gpu(), GetParam(), GetParam() < 2 ? 3 : 1);
+  check_every_scatter_elements(gpu(), GetParam(), GetParam() < 2 ? 3 : 1);
 }
-TEST_P(CudaExhaustive, ScatterNd) { scatter_nd_world(gpu(), GetParam(), GetParam() < 2 ? 2 : 1); }
+TEST_P(CudaExhaustive, ScatterNd) {
+  check_every_scatter_nd(gpu(), GetParam(), GetParam() < 2 ? 2 : 1);
+}
 
 INSTANTIATE_TEST_SUITE_P(Rank, CudaExhaustive, testing::Range(int64_t{0}, int64_t{4}));
 
 class CudaExhaustiveMore : public CudaExhaustive {};
 
-TEST_P(CudaExhaustiveMore, BatchedGather) { gather_world(gpu(), GetParam(), true); }
+TEST_P(CudaExhaustiveMore, BatchedGather) { check_every_gather(gpu(), GetParam(), true); }
 TEST_P(CudaExhaustiveMore, BroadcastGatherElements) {
-  gather_elements_world(gpu(), GetParam(), true, GetParam() == 3 ? 1 : 2);
+  check_every_gather_elements(gpu(), GetParam(), true, GetParam() == 3 ? 1 : 2);
 }
-TEST_P(CudaExhaustiveMore, BatchedScatter) { scatter_world(gpu(), GetParam(), true); }
+TEST_P(CudaExhaustiveMore, BatchedScatter) { check_every_scatter(gpu(), GetParam(), true); }
 
 INSTANTIATE_TEST_SUITE_P(Rank, CudaExhaustiveMore, testing::Range(int64_t{2}, int64_t{4}));
 
@@ -38,12 +42,12 @@ class CudaExhaustiveXla : public CudaExhaustive {};
 
 TEST_P(CudaExhaustiveXla, Gather) {
   for (int64_t data_rank = GetParam() == 0 ? 1 : 0; data_rank <= 2; ++data_rank) {
-    xla_gather_world(gpu(), data_rank, GetParam());
+    check_every_xla_gather(gpu(), data_rank, GetParam());
   }
 }
 TEST_P(CudaExhaustiveXla, Scatter) {
   for (int64_t data_rank = GetParam() == 0 ? 1 : 0; data_rank <= 2; ++data_rank) {
-    xla_scatter_world(gpu(), data_rank, GetParam());
+    check_every_xla_scatter(gpu(), data_rank, GetParam());
   }
 }
 

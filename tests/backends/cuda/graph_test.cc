@@ -8,7 +8,6 @@
 #include <memory>
 #include <vector>
 
-#include "device/device_memory.h"
 #include "helpers/device.h"
 #include "helpers/refusal.h"
 #include "helpers/rng.h"
@@ -31,7 +30,7 @@ struct Job {
   Plan plan;
   std::vector<float> data, updates, output;
   std::vector<int32_t> indices;
-  DeviceMemory device_data, device_indices, device_updates, device_output;
+  CudaMemory device_data, device_indices, device_updates, device_output;
   cuda::Workspace workspace;
 
   explicit Job(const Plan& p)
@@ -62,13 +61,14 @@ struct Job {
     device_output.fill(std::byte{0xEE}, device_output.bytes());
   }
 
-  void run(const DeviceStream& stream) const {
+  void run(const DeviceStream& stream, bool fresh = false) const {
+    const RunOptions options{.output_is_fresh = fresh};
     if (plan.is_scatter()) {
       cuda::run(plan, device_data.data(), device_indices.data(), device_updates.data(),
-                device_output.data(), workspace, stream);
+                device_output.data(), workspace, stream, options);
     } else {
       cuda::run(plan, device_data.data(), device_indices.data(), device_output.data(), workspace,
-                stream);
+                stream, options);
     }
   }
 
@@ -96,11 +96,11 @@ Plan scatter_plan(Reduction reduction, OutOfRange rule) {
                       {.reduction = reduction, .rule = {.out_of_range = rule}});
 }
 
-void capture_and_replay(const Plan& plan) {
+void capture_and_replay(const Plan& plan, bool fresh = false) {
   Job job(plan);
   const DeviceStream stream;
   job.refill(1);
-  const DeviceGraph graph(stream, [&] { job.run(stream); });
+  const DeviceGraph graph(stream, [&] { job.run(stream, fresh); });
   for (const uint64_t seed : {1u, 2u, 3u}) {
     job.refill(seed);
     graph.launch(stream);
@@ -110,6 +110,9 @@ void capture_and_replay(const Plan& plan) {
 
 TEST_F(CudaGraph, Gather) { capture_and_replay(gather_plan(OutOfRange::kClamp)); }
 TEST_F(CudaGraph, GatherThatMayFail) { capture_and_replay(gather_plan(OutOfRange::kFail)); }
+TEST_F(CudaGraph, GatherIntoAFreshOutput) {
+  capture_and_replay(gather_plan(OutOfRange::kFail), true);
+}
 TEST_F(CudaGraph, ScatterAdd) {
   capture_and_replay(scatter_plan(Reduction::kAdd, OutOfRange::kSkip));
 }
@@ -119,7 +122,7 @@ TEST_F(CudaGraph, ScatterThatMayFail) {
   }
 }
 
-// A bad index on a replay is told of, and the next replay with good ones works.
+// A bad index on a replay is reported, and the next replay with good ones works.
 TEST_F(CudaGraph, ABadIndexOnAReplayIsRefused) {
   for (const Plan& plan :
        {gather_plan(OutOfRange::kFail), scatter_plan(Reduction::kAdd, OutOfRange::kFail)}) {

@@ -4,12 +4,13 @@
 // or led by the rule to where the reference backend is led. DeviceCheck compares both.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "device/device_memory.h"
 #include "helpers/device.h"
 #include "helpers/device_check.h"
 #include "helpers/problem_plan.h"
@@ -22,7 +23,7 @@ using oracle::Wide;
 
 class CudaHostile : public DeviceTest {};
 
-// Good everywhere, save for `value` at the positions given.
+// Good everywhere, except for `value` at the positions given.
 auto bad_at(std::vector<int64_t> positions, Wide value) {
   return [=](int64_t number) {
     const bool bad = std::find(positions.begin(), positions.end(), number) != positions.end();
@@ -133,11 +134,55 @@ TEST_F(CudaHostile, IndicesAreCheckedEvenIfNothingIsMoved) {
   DeviceCheck{scatter_of({f32, {3, 0}}, {i64, {20}}, OutOfRange::kFail), bad_at({11}, 3)}.run();
 }
 
+// Indices that another stream changes while a call runs never lead outside a buffer: far ones would
+// end the process with an illegal address.
+TEST_F(CudaHostile, IndicesThatChangeDuringACall) {
+  constexpr int64_t kRows = 400, kEntries = 512;
+  const IndexRule fill{.out_of_range = OutOfRange::kFill, .fill_value = 1};
+  std::vector<Plan> plans;
+  for (const IndexRule& rule : {IndexRule{}, fill}) {
+    plans.push_back(plan_gather({u8, {kRows, 24}}, {i64, {kRows * kEntries}}, {.rule = rule}));
+    plans.push_back(
+        plan_gather({u8, {kRows, kEntries}}, {i64, {kEntries}}, {.axis = 1, .rule = rule}));
+    plans.push_back(plan_gather_elements({u8, {kRows, kEntries}}, {i64, {kRows, kEntries}},
+                                         {.axis = 1, .rule = rule}));
+    plans.push_back(plan_gather_elements({u8, {kRows, kEntries}}, {i64, {kRows, kEntries}},
+                                         {.axis = 0, .rule = rule}));
+  }
+  CudaMemory data(kRows * kEntries), indices(kRows * kEntries * 8);
+  data.fill(std::byte{1}, data.bytes());
+  const DeviceStream running, changing;
+  const PinnedMemory near(indices.bytes()), far(indices.bytes());
+  std::memset(near.data(), 0, near.bytes());
+  std::memset(far.data(), 0x7A, far.bytes());
+  for (const Plan& plan : plans) {
+    CudaMemory output(static_cast<size_t>(element_count(plan.output().sizes)));
+    const auto index_bytes = static_cast<size_t>(element_count(plan.indices().sizes)) * 8;
+    for (const std::string& kernel : gpu().kernels(plan)) {
+      const RunOptions options{.kernel = kernel, .output_is_fresh = true};
+      const cuda::Workspace workspace(cuda::workspace_bytes(plan, options));
+      for (int round = 0; round < 30; ++round) {
+        changing.upload(indices.data(), round % 2 == 0 ? near.data() : far.data(), index_bytes);
+        cuda::run(plan, data.data(), indices.data(), output.data(), workspace, running, options);
+      }
+      changing.wait();
+      try {
+        cuda::check(plan, workspace, running);
+      } catch (const IndexError&) {  // as it may be: what counts is that it ends
+      }
+      std::vector<uint8_t> got(output.bytes());
+      output.download(got.data(), got.size());
+      EXPECT_TRUE(std::all_of(got.begin(), got.end(), [](uint8_t byte) { return byte <= 1; }))
+          << kernel;
+    }
+  }
+}
+
 // A workspace serves one run after the other, whatever became of them.
 TEST_F(CudaHostile, AFailedRunLeavesTheWorkspaceUsable) {
   const Plan plan = plan_gather({i32, {4}}, {i32, {3}});
   const std::vector<int32_t> table = {10, 11, 12, 13}, good = {3, 0, -1}, bad = {0, 4, 9};
-  DeviceMemory data(16), good_indices(12), bad_indices(12), output(12);
+  CudaMemory data(16), good_indices(12), bad_indices(12), output(12);
   data.upload(table.data(), 16);
   good_indices.upload(good.data(), 12);
   bad_indices.upload(bad.data(), 12);

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "device/device_memory.h"
 #include "helpers/device.h"
 #include "helpers/refusal.h"
 
@@ -24,7 +23,7 @@ class CudaLarge : public DeviceTest {
  protected:
   void SetUp() override {
     DeviceTest::SetUp();
-    if (!IsSkipped() && free_device_bytes() < kNeeded) {
+    if (!IsSkipped() && free_device_bytes(cuda::kDevice) < kNeeded) {
       GTEST_SKIP() << "needs 12 GiB of free device memory";
     }
   }
@@ -38,7 +37,7 @@ size_t bytes_of(const TensorSpec& spec) {
 template <class Visit>
 void run_gather(const Plan& plan, const DeviceMemory& data, const DeviceMemory& indices,
                 Visit visit) {
-  DeviceMemory output(bytes_of(plan.output()));
+  CudaMemory output(bytes_of(plan.output()));
   const cuda::Workspace workspace(plan);
   for (const std::string& kernel : gpu().kernels(plan)) {
     output.fill(std::byte{0xEE}, output.bytes());
@@ -56,13 +55,13 @@ void pick_far_rows(int64_t row_bytes) {
   const std::vector<int64_t> picked = {0,        1,        rows - 1, rows / 2, (rows / 4) * 3,
                                        rows - 2, rows / 3, -rows,    -1};
   const auto width = static_cast<size_t>(row_bytes);
-  DeviceMemory data(static_cast<size_t>(rows * row_bytes));
+  CudaMemory data(static_cast<size_t>(rows * row_bytes));
   data.fill(std::byte{0x55}, data.bytes());
   for (size_t i = 0; i < picked.size(); ++i) {
     const auto row = static_cast<size_t>(picked[i] < 0 ? picked[i] + rows : picked[i]);
     data.fill(static_cast<std::byte>(i + 1), width, row * width);
   }
-  DeviceMemory indices(picked.size() * 8);
+  CudaMemory indices(picked.size() * 8);
   indices.upload(picked.data(), indices.bytes());
   const Plan plan = plan_gather({u8, {rows, row_bytes}}, {i64, {std::ssize(picked)}});
   run_gather(plan, data, indices, [&](const DeviceMemory& output, const std::string& kernel) {
@@ -82,12 +81,12 @@ TEST_F(CudaLarge, NarrowRowsBeyond32Bits) { pick_far_rows(12); }
 TEST_F(CudaLarge, WideRowsBeyond32Bits) { pick_far_rows(4096); }
 
 TEST_F(CudaLarge, FarColumns) {
-  DeviceMemory data(static_cast<size_t>(kBeyond));
+  CudaMemory data(static_cast<size_t>(kBeyond));
   data.fill(std::byte{0x55}, data.bytes());
   data.fill(std::byte{7}, 1, data.bytes() - 1);
   data.fill(std::byte{8}, 1, data.bytes() / 2 - 1);
   const std::vector<int64_t> picked = {kBeyond / 2 - 1, 0};
-  DeviceMemory indices(16);
+  CudaMemory indices(16);
   indices.upload(picked.data(), 16);
   const Plan plan = plan_gather({u8, {2, kBeyond / 2}}, {i64, {2}}, {.axis = 1});
   run_gather(plan, data, indices, [](const DeviceMemory& output, const std::string& kernel) {
@@ -101,9 +100,9 @@ TEST_F(CudaLarge, MoreThan31BitsOfPoints) {
   constexpr int64_t kPoints = (int64_t{1} << 31) + 1000;
   constexpr size_t kPiece = size_t{64} << 20;
   const std::vector<uint8_t> table = {10, 20, 30};
-  DeviceMemory data(3);
+  CudaMemory data(3);
   data.upload(table.data(), 3);
-  DeviceMemory indices(kPoints);
+  CudaMemory indices(kPoints);
   indices.fill(std::byte{1}, kPoints);
   indices.fill(std::byte{2}, 1, kPoints - 1);
   const Plan plan = plan_gather({u8, {3}}, {u8, {kPoints}});
@@ -120,7 +119,7 @@ TEST_F(CudaLarge, MoreThan31BitsOfPoints) {
   });
   // The last index of all is bad.
   indices.fill(std::byte{3}, 1, kPoints - 1);
-  DeviceMemory output(kPoints);
+  CudaMemory output(kPoints);
   const cuda::Workspace workspace(plan);
   cuda::run(plan, data.data(), indices.data(), output.data(), workspace);
   const IndexError error = index_error([&] { cuda::check(plan, workspace); });
@@ -129,10 +128,10 @@ TEST_F(CudaLarge, MoreThan31BitsOfPoints) {
 }
 
 TEST_F(CudaLarge, ScatterBeyond32Bits) {
-  DeviceMemory table(static_cast<size_t>(kBeyond));
+  CudaMemory table(static_cast<size_t>(kBeyond));
   const std::vector<int64_t> targets = {kBeyond - 1, 5, kBeyond - 1, -1, kBeyond / 2};
   const std::vector<uint8_t> updates = {1, 2, 3, 4, 5};
-  DeviceMemory device_targets(targets.size() * 8), device_updates(updates.size());
+  CudaMemory device_targets(targets.size() * 8), device_updates(updates.size());
   device_targets.upload(targets.data(), device_targets.bytes());
   device_updates.upload(updates.data(), device_updates.bytes());
   for (const Reduction reduction : {Reduction::kNone, Reduction::kAdd}) {

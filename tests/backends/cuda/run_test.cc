@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "device/device_memory.h"
 #include "helpers/device.h"
 #include "helpers/refusal.h"
 
@@ -30,7 +29,7 @@ class CudaRun : public DeviceTest {
 
 // Enough for one call: 64 floats and the numbers 0 to 7.
 struct Tensors {
-  DeviceMemory floats{256}, numbers{64};
+  CudaMemory floats{256}, numbers{64};
 
   Tensors() {
     floats.fill(std::byte{0}, 256);
@@ -98,7 +97,7 @@ TEST_F(CudaRun, RefusesWorkspacesThatDoNotServe) {
   for (const Plan& plan : {gathers, scatters}) {
     const size_t bytes = cuda::workspace_bytes(plan);
     ASSERT_GT(bytes, 0u);
-    const DeviceMemory memory(bytes + 256);
+    const CudaMemory memory(bytes + 256);
     const auto text = [&](cuda::WorkspaceView workspace) {
       return refusal([&] {
         if (plan.is_scatter()) {
@@ -165,6 +164,56 @@ TEST_F(CudaRun, RefusesKernelsThatAreNotThere) {
     EXPECT_THAT(text, StartsWith("gather: no such kernel\n"));
     expect_four_lines(text);
   }
+}
+
+std::vector<std::string> accepting(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const KernelReport& report : cuda::kernels_for(plan)) {
+    if (report.refusal.empty()) {
+      names.push_back(report.name);
+    }
+  }
+  return names;
+}
+
+// explain names the kernel that runs: the one for small calls has an entry in the table.
+TEST_F(CudaRun, SmallCallsHaveAKernelOfTheirOwn) {
+  EXPECT_EQ(accepting(gathers).front(), "cuda.small");
+  const Plan more = plan_gather({f32, {3, 2}}, {i64, {20000}});
+  EXPECT_EQ(accepting(more).front(), "cuda.rows");
+}
+
+// What moves whole entries refuses those at odd addresses; the rows kernel takes them.
+TEST_F(CudaRun, KernelsRefuseEntriesThatAreNotAligned) {
+  constexpr int64_t kRows = 300, kEntries = 64;
+  const Plan plan = plan_gather({f32, {kRows, kEntries}}, {i64, {kEntries}},
+                                {.axis = 1, .rule = {.out_of_range = OutOfRange::kClamp}});
+  ASSERT_EQ(accepting(plan).front(), "cuda.lookup");
+  const CudaMemory data(kRows * kEntries * 4 + 16), output(kRows * kEntries * 4 + 16);
+  CudaMemory indices(kEntries * 8);
+  indices.fill(std::byte{0}, indices.bytes());
+  const auto run = [&](size_t shift, std::string_view kernel) {
+    cuda::run(plan, data.data() + shift, indices.data(), output.data(), {}, nullptr,
+              {.kernel = kernel});
+  };
+  EXPECT_NO_THROW(run(0, "cuda.lookup"));
+  const std::string text = refusal([&] { run(2, "cuda.lookup"); }, ErrorCode::kUnsupported);
+  EXPECT_THAT(text, HasSubstr("cuda.lookup refuses: entries are not aligned"));
+  EXPECT_NO_THROW(run(2, ""));
+  cuda::check(plan, {});
+}
+
+// Refused before anything is launched: the tensors of this call do not exist.
+TEST_F(CudaRun, RefusesMoreBlocksThanALaunchCanHave) {
+  const Plan plan = plan_gather({u8, {3}}, {u8, {int64_t{1} << 43}, {0}},
+                                {.rule = {.out_of_range = OutOfRange::kClamp}});
+  const Tensors t;
+  void* const far_away = t.floats.data() + (int64_t{1} << 45);
+  const std::string text =
+      refusal([&] { cuda::run(plan, t.floats.data(), t.numbers.data(), far_away); },
+              ErrorCode::kUnsupported);
+  EXPECT_THAT(text, HasSubstr("more blocks than one launch can have"));
+  expect_four_lines(text);
 }
 
 TEST_F(CudaRun, WorkspacesMove) {

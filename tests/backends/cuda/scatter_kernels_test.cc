@@ -105,6 +105,59 @@ std::vector<DeviceCheck> forms() {
   return checks;
 }
 
+// One index per element, enough columns for every multiprocessor: cells are kept in shared memory.
+std::vector<DeviceCheck> columns() {
+  constexpr int64_t kMany = 300;
+  std::vector<DeviceCheck> checks;
+  for (const DType type : {u8, f16, f32, i64, c64, c128}) {
+    for (const Reduction reduction : {Reduction::kNone, Reduction::kAdd, Reduction::kMul}) {
+      for (const int64_t count : {20, 64, 2100}) {
+        for (const DType index : {i32, i64, u8}) {
+          const size_t shift = reduction == Reduction::kNone ? 1 : 0;
+          checks.push_back(
+              {plan_scatter_elements({type, {kMany, 70}}, {index, {kMany, count}},
+                                     {type, {kMany, count}}, {.axis = 1, .reduction = reduction}),
+               spread(70, index), shift});
+          checks.push_back(
+              {plan_scatter_elements({type, {70, kMany * 8 - 3}}, {index, {count, kMany * 8 - 3}},
+                                     {type, {count, kMany * 8 - 3}},
+                                     {.axis = 0, .reduction = reduction}),
+               spread(70, index), shift});
+        }
+      }
+    }
+  }
+  // Indices that are the same for all columns, and those that are skipped.
+  for (const Reduction reduction : kFew) {
+    const IndexRule skip{.out_of_range = OutOfRange::kSkip};
+    checks.push_back({plan_scatter({f32, {kMany, 50}}, {i32, {400}}, {f32, {kMany, 400}},
+                                   {.axis = 1, .reduction = reduction, .rule = skip}),
+                      spread(75, i32)});
+    checks.push_back(
+        {plan_scatter_elements({f32, {3, 50, 200}}, {i64, {3, 90, 200}}, {f32, {3, 90, 200}},
+                               {.axis = 1, .reduction = reduction, .rule = skip}),
+         spread(75, i64)});
+  }
+  return checks;
+}
+
+// Lists of every length about those at which another kernel takes them, of cells of every width.
+std::vector<DeviceCheck> long_lists() {
+  std::vector<DeviceCheck> checks;
+  for (const int64_t columns : {1, 3, 16, 33, 100}) {
+    for (const int64_t count : {127, 128, 129, 130, 255, 1025, 4097, 9000}) {
+      for (const DType type : {f32, f64, bf16, c64}) {
+        const Plan plan =
+            plan_scatter({type, {2, columns}}, {i32, {2 * count}}, {type, {2 * count, columns}},
+                         {.reduction = Reduction::kAdd});
+        checks.push_back({plan, [](int64_t number) { return oracle::Wide{number % 2}; },
+                          columns == 33 ? 8u : 0u});
+      }
+    }
+  }
+  return checks;
+}
+
 // In any order, where the order does not show.
 std::vector<DeviceCheck> relaxed() {
   std::vector<DeviceCheck> checks;
@@ -125,6 +178,8 @@ std::vector<DeviceCheck> relaxed() {
 TEST_F(CudaScatterKernels, Rows) { run_all(rows()); }
 TEST_F(CudaScatterKernels, Types) { run_all(types()); }
 TEST_F(CudaScatterKernels, Forms) { run_all(forms()); }
+TEST_F(CudaScatterKernels, Columns) { run_all(columns()); }
+TEST_F(CudaScatterKernels, LongLists) { run_all(long_lists()); }
 TEST_F(CudaScatterKernels, Relaxed) { run_all(relaxed()); }
 
 TEST_F(CudaScatterKernels, Rules) {
@@ -146,7 +201,8 @@ TEST_F(CudaScatterKernels, Rules) {
 }
 
 TEST_F(CudaScatterKernels, NoKernelGoesUntried) {
-  EXPECT_EQ(untried_kernels({rows(), types(), forms(), relaxed()}), std::set<std::string>());
+  EXPECT_EQ(untried_kernels({rows(), types(), forms(), columns(), relaxed()}),
+            std::set<std::string>());
 }
 
 }  // namespace

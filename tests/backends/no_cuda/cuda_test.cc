@@ -7,7 +7,6 @@
 
 #include <vector>
 
-#include "device/device_memory.h"
 #include "helpers/refusal.h"
 #include "sheaf/sheaf.h"
 
@@ -16,12 +15,12 @@ namespace {
 
 const std::string kNotBuilt =
     "cuda: not built\n"
-    "  this build of Sheaf is without CUDA\n"
-    "  try: build with -DSHEAF_CUDA=ON, which needs nvcc 13";
+    "  this build of Sheaf has no device called \"cuda\"\n"
+    "  try: sheaf doctor, which lists devices and what each of them needs";
 
 TEST(NoCuda, IsNotAvailable) {
   EXPECT_FALSE(cuda::available());
-  EXPECT_EQ(cuda::description(), "this build of Sheaf is without CUDA");
+  EXPECT_EQ(cuda::description(), "this build of Sheaf has no device called \"cuda\"");
   EXPECT_TRUE(cuda::kernels_for(plan_gather({f32, {3}}, {i32, {2}})).empty());
 }
 
@@ -44,14 +43,8 @@ TEST(NoCuda, RefusesToRun) {
 }
 
 TEST(NoCuda, HasNoDeviceMemory) {
-  EXPECT_EQ(refusal([] { DeviceMemory memory(64); }, ErrorCode::kUnsupported),
-            "cuda: no device memory\n"
-            "  64 bytes were asked for\n"
-            "  this build of Sheaf is without CUDA\n"
-            "  try: build with -DSHEAF_CUDA=ON, which needs nvcc 13");
-  EXPECT_EQ(
-      refusal([] { free_device_bytes(); }, ErrorCode::kUnsupported).find("cuda: no device memory"),
-      0u);
+  EXPECT_EQ(refusal([] { DeviceMemory memory("cuda", 64); }, ErrorCode::kUnsupported), kNotBuilt);
+  EXPECT_EQ(refusal([] { free_device_bytes("cuda"); }, ErrorCode::kUnsupported), kNotBuilt);
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ class BnnsDescriptor : public testing::Test {
 };
 
 TEST_F(BnnsDescriptor, WholeTextOfARefusal) {
-  input.layout = 0x12345;
-  indices.data_type = 7;
+  input.layout = BNNSDataLayout{0x12345};
+  indices.data_type = BNNSDataType{7};
   expect_refused(
       "BNNSGather: unknown layout\n"
       "  input.layout = 0x12345 is no BNNSDataLayout\n"
@@ -75,9 +75,9 @@ TEST_F(BnnsDescriptor, NullData) {
 TEST_F(BnnsDescriptor, UnknownLayouts) {
   for (const uint32_t layout : {0u, 1u, 2u, 0x8000u, 0x10001u, 0x18002u, 0x20002u, 0x28002u,
                                 0x30004u, 0x40003u, 0x98000u, 0x98001u, 0xffffffffu}) {
-    input.layout = layout;
+    input.layout = BNNSDataLayout{layout};
     expect_refused("is no BNNSDataLayout");
-    EXPECT_EQ(BNNSDataLayoutGetRank(layout), SIZE_MAX);
+    EXPECT_EQ(BNNSDataLayoutGetRank(BNNSDataLayout{layout}), SIZE_MAX);
   }
 }
 
@@ -117,7 +117,7 @@ TEST_F(BnnsDescriptor, TypesWithoutWholeBytes) {
   EXPECT_THAT(sheaf_last_error(), HasSubstr("unsupported element type"));
   for (const uint32_t type : {0u, 1u, 0x10000u, 0x10040u, 0x18020u, 0x20000u, 0x20080u, 0x40000u,
                               0x80000u, 0x100000u, 0x100001u, 0xffffffffu}) {
-    expect_type(type, "is no BNNSDataType");
+    expect_type(BNNSDataType{type}, "is no BNNSDataType");
   }
 }
 

@@ -125,7 +125,7 @@ TEST(BnnsGatherNdLayouts, EveryTupleLengthOfEveryLayout) {
       tuple[0] = 0;
       grid.push_back(length);
       const BNNSDataLayout layout =
-          BNNSDataLayout1DFirstMajor + static_cast<uint32_t>((grid.size() - 1) << 16);
+          static_cast<BNNSDataLayout>(BNNSDataLayout1DFirstMajor + ((grid.size() - 1) << 16));
       const auto indices = describe({layout, grid}, tuple);
       std::vector<uint16_t> result(output.elements, 999);
       auto out = describe(output.shape, result);

@@ -157,17 +157,17 @@ void expect_value_type_works(BNNSDataType type, size_t bytes) {
 }
 
 TEST(BnnsGather, EveryTypeOfWholeBytesIsMoved) {
-  for (const uint32_t type : {BNNSDataTypeInt8, BNNSDataTypeUInt8, BNNSDataTypeBoolean}) {
+  for (const BNNSDataType type : {BNNSDataTypeInt8, BNNSDataTypeUInt8, BNNSDataTypeBoolean}) {
     expect_value_type_works(type, 1);
   }
-  for (const uint32_t type :
+  for (const BNNSDataType type :
        {BNNSDataTypeInt16, BNNSDataTypeUInt16, BNNSDataTypeFloat16, BNNSDataTypeBFloat16}) {
     expect_value_type_works(type, 2);
   }
-  for (const uint32_t type : {BNNSDataTypeInt32, BNNSDataTypeUInt32, BNNSDataTypeFloat32}) {
+  for (const BNNSDataType type : {BNNSDataTypeInt32, BNNSDataTypeUInt32, BNNSDataTypeFloat32}) {
     expect_value_type_works(type, 4);
   }
-  for (const uint32_t type : {BNNSDataTypeInt64, BNNSDataTypeUInt64}) {
+  for (const BNNSDataType type : {BNNSDataTypeInt64, BNNSDataTypeUInt64}) {
     expect_value_type_works(type, 8);
   }
 }

@@ -15,6 +15,9 @@
 
 namespace sheaf::bnns_tests {
 
+inline constexpr BNNSReduceFunction kNone = BNNSReduceFunctionNone;
+inline constexpr BNNSReduceFunction kSum = BNNSReduceFunctionSum;
+
 struct Shape {
   BNNSDataLayout layout;
   std::vector<size_t> size;
@@ -30,7 +33,7 @@ constexpr BNNSDataType type_of() {
   } else {
     static_assert(std::is_integral_v<T>);
     constexpr uint32_t kind = std::is_signed_v<T> ? BNNSDataTypeIntBit : BNNSDataTypeUIntBit;
-    return kind | static_cast<uint32_t>(8 * sizeof(T));
+    return BNNSDataType{kind | static_cast<uint32_t>(8 * sizeof(T))};
   }
 }
 

@@ -9,9 +9,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr uint32_t kNone = BNNSReduceFunctionNone;
-constexpr uint32_t kSum = BNNSReduceFunctionSum;
-
 class BnnsScatterNd : public testing::Test {
  protected:
   std::vector<float> updates = {1, 2, 3, 4};

@@ -10,9 +10,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr uint32_t kNone = BNNSReduceFunctionNone;
-constexpr uint32_t kSum = BNNSReduceFunctionSum;
-
 // Two rows of three go to an output of four rows.
 class BnnsScatter : public testing::Test {
  protected:
@@ -46,7 +43,8 @@ TEST_F(BnnsScatter, NullDescriptors) {
 }
 
 TEST_F(BnnsScatter, OtherReductions) {
-  for (BNNSReduceFunction op = 0; op < 20; ++op) {
+  for (uint32_t number = 0; number < 20; ++number) {
+    const BNNSReduceFunction op{number};
     if (op != kNone && op != kSum) {
       expect_refused("unsupported reduction\n  op = " + std::to_string(op) +
                          ", but BNNS scatters with two of them",
@@ -57,7 +55,7 @@ TEST_F(BnnsScatter, OtherReductions) {
       "  input Float32 RowMajorMatrix size [3, 2] stride [0, 0]   indices Int32 Vector size [2] "
       "stride [0]   output Float32 RowMajorMatrix size [3, 4] stride [0, 0]\n"
       "  try: BNNSReduceFunctionNone (15) or BNNSReduceFunctionSum (6)",
-      0, std::numeric_limits<uint32_t>::max());
+      0, BNNSReduceFunction{std::numeric_limits<uint32_t>::max()});
 }
 
 TEST_F(BnnsScatter, AxisOutOfRange) {

@@ -13,8 +13,6 @@ using testing::StartsWith;
 
 namespace {
 
-Call sound() { return gather(f32({3, 2}), u32({1, 4}), f32({4, 2}), 0, 1); }
-
 HRESULT create(DML_FEATURE_LEVEL level, IDMLDevice** made) {
   return DMLCreateDevice1(DML_CREATE_DEVICE_FLAG_NONE, level, made);
 }
@@ -163,7 +161,7 @@ TEST(DirectmlDevice, UnknownOperatorTypes) {
 TEST(DirectmlDevice, CompileOperatorRefusals) {
   const ComPtr<IDMLDevice> made = device(), other = device();
   ComPtr<IDMLOperator> op;
-  ASSERT_EQ(sound().create(made.Get(), &op), S_OK);
+  ASSERT_EQ(sound_gather().create(made.Get(), &op), S_OK);
   auto* compiled = reinterpret_cast<IDMLCompiledOperator*>(alignof(std::max_align_t));
   EXPECT_EQ(made->CompileOperator(nullptr, DML_EXECUTION_FLAG_NONE, &compiled), E_INVALIDARG);
   EXPECT_EQ(compiled, nullptr);
@@ -184,7 +182,7 @@ TEST(DirectmlDevice, CompileOperatorRefusals) {
 TEST(DirectmlDevice, EveryExecutionFlagIsAccepted) {
   const ComPtr<IDMLDevice> made = device();
   ComPtr<IDMLOperator> op;
-  ASSERT_EQ(sound().create(made.Get(), &op), S_OK);
+  ASSERT_EQ(sound_gather().create(made.Get(), &op), S_OK);
   for (int flags = 0; flags < 8; ++flags) {
     EXPECT_EQ(made->CompileOperator(op.Get(), static_cast<DML_EXECUTION_FLAGS>(flags), nullptr),
               S_FALSE);
@@ -192,7 +190,7 @@ TEST(DirectmlDevice, EveryExecutionFlagIsAccepted) {
 }
 
 TEST(DirectmlDevice, DispatchWithoutAnOperatorOfItsOwn) {
-  const Compiled compiled = compile(sound());
+  const Compiled compiled = compile(sound_gather());
   EXPECT_EQ(compiled.device->Dispatch(nullptr, {}), E_INVALIDARG);
   EXPECT_THAT(LastErrorText(), StartsWith("Dispatch: null pointer\n"));
   EXPECT_EQ(compiled.device->InitializeOperator(nullptr, {}), E_INVALIDARG);
@@ -204,7 +202,7 @@ TEST(DirectmlDevice, DispatchWithoutAnOperatorOfItsOwn) {
 TEST(DirectmlDevice, SuccessClearsTheText) {
   EXPECT_EQ(device()->CreateOperator(nullptr, nullptr), E_INVALIDARG);
   EXPECT_STRNE(LastErrorText(), "");
-  EXPECT_EQ(sound().create(device().Get(), nullptr), S_FALSE);
+  EXPECT_EQ(sound_gather().create(device().Get(), nullptr), S_FALSE);
   EXPECT_STREQ(LastErrorText(), "");
 }
 
@@ -224,7 +222,7 @@ TEST(DirectmlDevice, CountsReferences) {
   ASSERT_EQ(DMLCreateDevice(DML_CREATE_DEVICE_FLAG_NONE, &made), S_OK);
   EXPECT_EQ(made->AddRef(), 2u);
   IDMLOperator* op = nullptr;
-  ASSERT_EQ(sound().create(made, &op), S_OK);
+  ASSERT_EQ(sound_gather().create(made, &op), S_OK);
   EXPECT_EQ(made->AddRef(), 4u);  // the operator holds one
   EXPECT_EQ(made->Release(), 3u);
   EXPECT_EQ(op->Release(), 0u);
@@ -237,7 +235,7 @@ TEST(DirectmlDevice, ObjectsOutliveWhatTheyWereMadeFrom) {
   ComPtr<IDMLCompiledOperator> compiled;
   {
     ComPtr<IDMLOperator> op;
-    Call call = sound();
+    Call call = sound_gather();
     ASSERT_EQ(call.create(made.Get(), &op), S_OK);
     ASSERT_EQ(made->CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, &compiled), S_OK);
     call.input.sizes = {9, 9};  // descriptors are not kept
@@ -271,7 +269,7 @@ TEST(DirectmlComPtr, CopiesMovesAndHandsOver) {
 
 // One compiled operator, many threads.
 TEST(DirectmlThreads, DispatchAtOnce) {
-  const Compiled compiled = compile(sound());
+  const Compiled compiled = compile(sound_gather());
   std::vector<std::thread> threads;
   for (float base = 0; base < 4; ++base) {
     threads.emplace_back([&compiled, base] {

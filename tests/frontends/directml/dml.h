@@ -7,12 +7,14 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sheaf/directml.h"
+#include "sheaf/tensor.h"
 
 namespace dml_test {
 
@@ -22,6 +24,11 @@ using sheaf::dml::HostBuffer;
 using sheaf::dml::LastErrorText;
 
 using Uints = std::vector<UINT>;
+
+inline constexpr UINT kHuge = UINT32_MAX;
+inline constexpr DML_BINDING_DESC kNone{DML_BINDING_TYPE_NONE, nullptr};
+// What DirectML does with an index.
+inline constexpr sheaf::IndexRule kRule{sheaf::Negative::kFromEnd, sheaf::OutOfRange::kClamp, {}};
 
 inline constexpr DML_FEATURE_LEVEL kLevels[] = {
     DML_FEATURE_LEVEL_1_0, DML_FEATURE_LEVEL_2_0, DML_FEATURE_LEVEL_2_1, DML_FEATURE_LEVEL_3_0,
@@ -122,8 +129,22 @@ inline Call scatter_nd(Tensor input, Tensor indices, Tensor updates, UINT input_
 
 inline ComPtr<IDMLDevice> device(DML_FEATURE_LEVEL level = DML_FEATURE_LEVEL_6_4) {
   ComPtr<IDMLDevice> made;
-  EXPECT_EQ(DMLCreateDevice1(DML_CREATE_DEVICE_FLAG_NONE, level, &made), S_OK) << LastErrorText();
+  EXPECT_EQ(sheaf::dml::CreateDevice({.feature_level = level}, &made), S_OK) << LastErrorText();
   return made;
+}
+
+// A call that is right as it stands, to be spoiled.
+inline Call sound_gather() { return gather(f32({3, 2}), u32({1, 4}), f32({4, 2}), 0, 1); }
+
+inline HRESULT check(Call call) { return call.create(device().Get(), nullptr); }
+
+// `sizes` with ones before them, up to `rank` dimensions.
+inline Uints padded(const sheaf::Dims& sizes, int rank) {
+  Uints result(static_cast<size_t>(rank - sizes.size()), 1);
+  for (const int64_t size : sizes) {
+    result.push_back(static_cast<UINT>(size));
+  }
+  return result;
 }
 
 // The text with which a device refuses to create the operator.

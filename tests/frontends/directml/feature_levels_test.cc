@@ -193,7 +193,7 @@ TEST(DirectmlFeatureLevels, TypeSupport) {
     for (int type = -1; type <= kLastType; ++type) {
       const DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT query{
           static_cast<DML_TENSOR_DATA_TYPE>(type)};
-      DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT answer{-1};
+      DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT answer{7};
       ASSERT_EQ(made->CheckFeatureSupport(DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT, sizeof query,
                                           &query, sizeof answer, &answer),
                 S_OK);

@@ -18,22 +18,11 @@ using testing::StartsWith;
 
 namespace {
 
-constexpr UINT kHuge = UINT32_MAX;
-constexpr sheaf::IndexRule kRule{Negative::kFromEnd, OutOfRange::kClamp, {}};
-
 std::string what(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string detail(const std::string& text) {
   const size_t first = text.find('\n') + 3;
   return text.substr(first, text.find('\n', first) - first);
-}
-
-Uints padded(const sheaf::Dims& sizes, int rank) {
-  Uints result(static_cast<size_t>(rank - sizes.size()), 1);
-  for (const int64_t size : sizes) {
-    result.push_back(static_cast<UINT>(size));
-  }
-  return result;
 }
 
 sheaf::Dims first(const sheaf::Dims& sizes, int count) {
@@ -58,8 +47,6 @@ void expect_same_in_every_padding(const sheaf::Plan& plain, MakeCall make_call) 
 }
 
 const sheaf::Dims kData{2, 3, 4}, kIndices{5, 1, 6};
-
-HRESULT check(Call call) { return call.create(device().Get(), nullptr); }
 
 }  // namespace
 
@@ -177,7 +164,7 @@ TEST(DirectmlShapes, BatchesMustAgree) {
   EXPECT_EQ(refusal(gather_nd1(f32({2, 3}), u32({3, 1}), f32({1, 3}), {2, 2, 1})),
             "DML_OPERATOR_GATHER_ND1: batch dimensions differ\n"
             "  dimension 0 is a batch dimension, but data has 2 entries there and indices 3\n"
-            "  data f32[2, 3]   indices u32[3, 1]   batch_dims 1\n"
+            "  data f32[2, 3]   indices u32[3, 1]   batch_dims 1   output f32[1, 3]\n"
             "  try: batch dimensions of equal size, or fewer batch_dims");
 }
 
@@ -291,6 +278,6 @@ TEST(DirectmlShapes, PaddedAndStridedIsThePlainPlan) {
 TEST(DirectmlShapes, ThePlanSaysClamp) {
   const Compiled compiled = compile(gather(f32({3, 2}), u32({1, 4}), f32({4, 2}), 0, 1));
   EXPECT_THAT(compiled.op->GetPlan().str(),
-              StartsWith("gather 8 bytes a step, u32 indices, negative from_end, out of range "
+              StartsWith("gather, 8 bytes per step, u32 indices, negative from_end, out of range "
                          "clamp\n"));
 }

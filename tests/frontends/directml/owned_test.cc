@@ -14,8 +14,6 @@ using Floats = std::vector<float>;
 
 namespace {
 
-constexpr DML_BINDING_DESC kNone{DML_BINDING_TYPE_NONE, nullptr};
-
 class DirectmlOwned : public testing::Test {
  protected:
   Floats input{1, 2, 3, 4, 5, 6}, output = Floats(8, -1.0f);
@@ -50,8 +48,6 @@ class DirectmlOwned : public testing::Test {
     EXPECT_EQ(output, Floats(8, -1.0f));
   }
 };
-
-}  // namespace
 
 TEST_F(DirectmlOwned, PersistentResourceMustBeBound) {
   compile_with(true, false);
@@ -170,3 +166,5 @@ TEST_F(DirectmlOwned, OutputOverThePersistentResource) {
   EXPECT_EQ(dispatch(), E_INVALIDARG);
   EXPECT_THAT(LastErrorText(), StartsWith("DML_OPERATOR_GATHER: output overlaps an input\n"));
 }
+
+}  // namespace

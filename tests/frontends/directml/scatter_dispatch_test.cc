@@ -16,8 +16,8 @@ using Floats = std::vector<float>;
 
 namespace {
 
-constexpr DML_BINDING_DESC kNone{DML_BINDING_TYPE_NONE, nullptr};
-constexpr const char* kNames[] = {"InputTensor", "IndicesTensor", "UpdatesTensor", "OutputTensor"};
+constexpr const char* kScatterBindings[] = {"InputTensor", "IndicesTensor", "UpdatesTensor",
+                                            "OutputTensor"};
 
 // Two columns of [3, 2] changed, with room for offsets.
 class DirectmlScatterDispatch : public testing::Test {
@@ -46,8 +46,6 @@ class DirectmlScatterDispatch : public testing::Test {
   }
 };
 
-}  // namespace
-
 TEST_F(DirectmlScatterDispatch, WrongCounts) {
   bindings.InputCount = 2;
   EXPECT_EQ(dispatch(), E_INVALIDARG);
@@ -70,7 +68,7 @@ TEST_F(DirectmlScatterDispatch, NullPointersAndRanges) {
   bindings = buffers.bindings();
   const UINT64 needed[] = {24, 8, 8, 24};
   for (int i = 0; i < 4; ++i) {
-    const std::string name = kNames[i];
+    const std::string name = kScatterBindings[i];
     const DML_BUFFER_BINDING kept = buffers.ranges[i];
     buffers.ranges[i].Buffer = nullptr;
     expect_refused("null pointer", name + " is bound to a null Buffer");
@@ -228,3 +226,5 @@ TEST(DirectmlScatterIndices, StayInsideTheOutput) {
     }
   }
 }
+
+}  // namespace

@@ -17,29 +17,16 @@ using Floats = std::vector<float>;
 
 namespace {
 
-constexpr UINT kHuge = UINT32_MAX;
-constexpr sheaf::IndexRule kRule{sheaf::Negative::kFromEnd, sheaf::OutOfRange::kClamp, {}};
-
 std::string first_lines(const std::string& text) {
   return text.substr(0, text.find('\n', text.find('\n') + 1));
 }
 
-Call sound() { return scatter_elements(f32({3, 2}), u32({2, 2}), f32({2, 2}), 0); }
+Call sound_elements() { return scatter_elements(f32({3, 2}), u32({2, 2}), f32({2, 2}), 0); }
 Call sound_nd() { return scatter_nd(f32({1, 3, 2}), u32({1, 2, 1}), f32({1, 2, 2}), 2, 2); }
-
-HRESULT check(Call call) { return call.create(device().Get(), nullptr); }
-
-Uints padded(const sheaf::Dims& sizes, int rank) {
-  Uints result(static_cast<size_t>(rank - sizes.size()), 1);
-  for (const int64_t size : sizes) {
-    result.push_back(static_cast<UINT>(size));
-  }
-  return result;
-}
 
 // The call padded to every dimension count that has room for it makes `plain`.
 template <class MakeCall>
-void expect_same_in_every_padding(const sheaf::Plan& plain, MakeCall make_call) {
+void expect_same_scatter_in_every_padding(const sheaf::Plan& plain, MakeCall make_call) {
   const int least = std::max({plain.data().rank(), plain.indices().rank(), plain.updates().rank()});
   for (int rank = least; rank <= 8; ++rank) {
     const Compiled compiled = compile(make_call(
@@ -53,7 +40,7 @@ void expect_same_in_every_padding(const sheaf::Plan& plain, MakeCall make_call) 
 }  // namespace
 
 TEST(DirectmlScatter, UpdatesAreNotOptional) {
-  Call call = sound();
+  Call call = sound_elements();
   call.updates = std::nullopt;
   EXPECT_EQ(refusal(call),
             "DML_OPERATOR_SCATTER_ELEMENTS: null pointer\n"
@@ -80,16 +67,16 @@ TEST(DirectmlScatter, WholeRefusalOfScatterNd) {
 }
 
 TEST(DirectmlScatter, WrongTypes) {
-  Call call = sound();
+  Call call = sound_elements();
   call.output.buffer.DataType = DML_TENSOR_DATA_TYPE_INT32;
   EXPECT_EQ(first_lines(refusal(call)),
             "DML_OPERATOR_SCATTER_ELEMENTS: types differ\n"
             "  OutputTensor is INT32, but InputTensor is FLOAT32");
-  call = sound();
+  call = sound_elements();
   call.updates->buffer.DataType = DML_TENSOR_DATA_TYPE_UINT4;
   EXPECT_THAT(refusal(call), StartsWith("DML_OPERATOR_SCATTER_ELEMENTS: type not supported\n"
                                         "  UpdatesTensor is UINT4, but DML_FEATURE_LEVEL_6_4"));
-  call = sound();
+  call = sound_elements();
   call.indices.buffer.DataType = DML_TENSOR_DATA_TYPE_FLOAT32;
   EXPECT_EQ(first_lines(refusal(call)),
             "DML_OPERATOR_SCATTER_ELEMENTS: type not supported\n"
@@ -98,20 +85,20 @@ TEST(DirectmlScatter, WrongTypes) {
 }
 
 TEST(DirectmlScatter, UpdatesAreCheckedAsEveryTensor) {
-  Call call = sound();
+  Call call = sound_elements();
   call.updates->buffer.Flags = static_cast<DML_TENSOR_FLAGS>(2);
   EXPECT_EQ(first_lines(refusal(call)),
             "DML_OPERATOR_SCATTER_ELEMENTS: unknown flags\n  UpdatesTensor.Flags = 2");
-  call = sound();
+  call = sound_elements();
   call.updates = f32({2, 0});
   EXPECT_EQ(first_lines(refusal(call)),
             "DML_OPERATOR_SCATTER_ELEMENTS: empty tensor\n  UpdatesTensor.Sizes[1] = 0");
-  call = sound();
+  call = sound_elements();
   call.updates->buffer.TotalTensorSizeInBytes = 12;
   EXPECT_EQ(first_lines(refusal(call)),
             "DML_OPERATOR_SCATTER_ELEMENTS: TotalTensorSizeInBytes too small\n"
             "  UpdatesTensor.TotalTensorSizeInBytes = 12, but its sizes and strides need 16");
-  call = sound();
+  call = sound_elements();
   call.updates = f32({2, 2, 1});
   EXPECT_EQ(first_lines(refusal(call)),
             "DML_OPERATOR_SCATTER_ELEMENTS: dimension counts differ\n"
@@ -120,7 +107,7 @@ TEST(DirectmlScatter, UpdatesAreCheckedAsEveryTensor) {
 
 TEST(DirectmlScatter, AxisOutOfRange) {
   for (const UINT axis : {2u, 3u, kHuge}) {
-    Call call = sound();
+    Call call = sound_elements();
     call.attributes = {axis};
     EXPECT_EQ(first_lines(refusal(call)),
               "DML_OPERATOR_SCATTER_ELEMENTS: Axis out of range\n  Axis = " + std::to_string(axis) +
@@ -152,7 +139,7 @@ TEST(DirectmlScatter, UpdatesOfTheWrongShape) {
 }
 
 TEST(DirectmlScatter, OutputOfTheWrongShape) {
-  Call call = sound();
+  Call call = sound_elements();
   call.output = f32({2, 2});
   EXPECT_EQ(refusal(call),
             "DML_OPERATOR_SCATTER_ELEMENTS: output has the wrong shape\n"
@@ -167,7 +154,7 @@ TEST(DirectmlScatter, OutputOfTheWrongShape) {
 }
 
 TEST(DirectmlScatter, OutputThatOverlapsItself) {
-  Call call = sound();
+  Call call = sound_elements();
   call.output = f32({3, 2}, {0, 1});
   EXPECT_THAT(refusal(call), StartsWith("DML_OPERATOR_SCATTER_ELEMENTS: output overlaps itself\n"));
 }
@@ -215,7 +202,7 @@ TEST(DirectmlScatter, ElementsInEveryPadding) {
     const sheaf::Plan plain =
         sheaf::plan_scatter_elements({sheaf::f32, data}, {sheaf::i64, indices},
                                      {sheaf::f32, indices}, {.axis = axis, .rule = kRule});
-    expect_same_in_every_padding(
+    expect_same_scatter_in_every_padding(
         plain, [&](const Tensor& in, const Tensor& index, const Tensor& updates, UINT padding) {
           return scatter_elements(in, index, updates, static_cast<UINT>(axis) + padding);
         });
@@ -231,7 +218,7 @@ TEST(DirectmlScatter, NdInEveryPadding) {
     }
     const sheaf::Plan plain = sheaf::plan_scatter_nd({sheaf::f32, data}, {sheaf::i64, {5, tuple}},
                                                      {sheaf::f32, updates}, {.rule = kRule});
-    expect_same_in_every_padding(
+    expect_same_scatter_in_every_padding(
         plain, [](const Tensor& in, const Tensor& index, const Tensor& updates_given, UINT) {
           return scatter_nd(in, index, updates_given, 3, 2);
         });

@@ -12,10 +12,6 @@ using testing::StartsWith;
 
 namespace {
 
-constexpr UINT kHuge = UINT32_MAX;
-
-Call sound() { return gather(f32({3, 2}), u32({1, 4}), f32({4, 2}), 0, 1); }
-
 // Changes one of the three tensors of a sound call.
 struct Place {
   Tensor Call::*tensor;
@@ -27,7 +23,7 @@ constexpr Place kPlaces[] = {{&Call::input, "InputTensor"},
 
 template <class Change>
 std::string refusal_of(const Place& place, Change change) {
-  Call call = sound();
+  Call call = sound_gather();
   change(call.*place.tensor);
   return refusal(call);
 }
@@ -40,12 +36,12 @@ std::string lines(const std::string& what, const std::string& detail) {
 }  // namespace
 
 TEST(DirectmlTensorDesc, TheCallToBeBrokenIsSound) {
-  EXPECT_EQ(sound().create(device().Get(), nullptr), S_FALSE) << LastErrorText();
+  EXPECT_EQ(sound_gather().create(device().Get(), nullptr), S_FALSE) << LastErrorText();
 }
 
 TEST(DirectmlTensorDesc, NullPointers) {
   // The helper sets the pointers, so these descriptors are put together by hand.
-  Call call = sound();
+  Call call = sound_gather();
   for (int missing = 0; missing < 3; ++missing) {
     const DML_TENSOR_DESC* tensors[] = {call.input.desc(), call.indices.desc(), call.output.desc()};
     const auto refused = [&] {
@@ -119,13 +115,13 @@ TEST(DirectmlTensorDesc, OnlyInputsAreOwned) {
       StartsWith(lines("output owned by DML",
                        "OutputTensor.Flags has DML_TENSOR_FLAG_OWNED_BY_DML, which is for "
                        "inputs")));
-  Call call = sound();
+  Call call = sound_gather();
   call.input.buffer.Flags = call.indices.buffer.Flags = DML_TENSOR_FLAG_OWNED_BY_DML;
   EXPECT_EQ(call.create(device().Get(), nullptr), S_FALSE) << LastErrorText();
 }
 
 TEST(DirectmlTensorDesc, DimensionCountsOutOfRange) {
-  Call call = sound();
+  Call call = sound_gather();
   for (const UINT count : {0u, 9u, 33u, kHuge}) {
     call.input.desc();
     DML_BUFFER_TENSOR_DESC input = call.input.buffer;
@@ -176,7 +172,7 @@ TEST(DirectmlTensorDesc, MoreThan32BitsOfElements) {
                   StartsWith(lines("too many elements", place.name + detail)));
     }
   }
-  Call call = sound();
+  Call call = sound_gather();
   call.input = f32(Uints(8, kHuge), Uints(8, kHuge));
   call.input.buffer.TotalTensorSizeInBytes = UINT64_MAX;
   EXPECT_THAT(refusal(call), StartsWith(lines("too many elements", "InputTensor" + detail)));
@@ -210,7 +206,7 @@ TEST(DirectmlTensorDesc, StridesOfDimensionsOfSizeOneDoNotMatter) {
 
 TEST(DirectmlTensorDesc, TotalSizeBelowTheMinimum) {
   for (const Place& place : kPlaces) {
-    Call call = sound();
+    Call call = sound_gather();
     const UINT64 needed = (call.*place.tensor).buffer.TotalTensorSizeInBytes;
     for (const UINT64 total : {UINT64{0}, needed - 1}) {
       EXPECT_THAT(refusal_of(place, [&](Tensor& t) { t.buffer.TotalTensorSizeInBytes = total; }),
@@ -233,7 +229,7 @@ TEST(DirectmlTensorDesc, TotalSizeIsRoundedUpToFour) {
 }
 
 TEST(DirectmlTensorDesc, TotalSizeMayBeLarger) {
-  Call call = sound();
+  Call call = sound_gather();
   call.input.buffer.TotalTensorSizeInBytes = UINT64_MAX;
   call.indices.buffer.TotalTensorSizeInBytes = 1000;
   call.output.buffer.TotalTensorSizeInBytes = 33;
@@ -255,14 +251,14 @@ TEST(DirectmlTensorDesc, AlignmentsThatAreNone) {
 
 TEST(DirectmlTensorDesc, AlignmentsThatAre) {
   for (const UINT alignment : {0u, 4u, 8u, 16u, 4096u, 1u << 31}) {
-    Call call = sound();
+    Call call = sound_gather();
     call.input.buffer.GuaranteedBaseOffsetAlignment = alignment;
     EXPECT_EQ(call.create(device().Get(), nullptr), S_FALSE) << LastErrorText();
   }
 }
 
 TEST(DirectmlTensorDesc, AnOutputMayNotBroadcast) {
-  Call call = sound();
+  Call call = sound_gather();
   call.output = f32({4, 2}, {0, 1});
   EXPECT_THAT(refusal(call),
               StartsWith(lines("output overlaps itself",
@@ -274,7 +270,7 @@ TEST(DirectmlTensorDesc, AnOutputMayNotBroadcast) {
 }
 
 TEST(DirectmlTensorDesc, StridesAreShownInRefusals) {
-  Call call = sound();
+  Call call = sound_gather();
   call.input = f32({3, 2}, {7, 1});
   call.output.sizes = {4, 3};
   call.output.buffer.TotalTensorSizeInBytes = 48;

@@ -12,8 +12,6 @@ UINT64 size_of(DML_TENSOR_DATA_TYPE type, const Uints& sizes, const Uints& strid
                                  strides.empty() ? nullptr : strides.data());
 }
 
-constexpr UINT kHuge = UINT32_MAX;
-
 }  // namespace
 
 TEST(DirectmlTensorSize, ThereIsNoneForAnUnknownType) {

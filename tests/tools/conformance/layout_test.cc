@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "plan/memory.h"
+#include "plan/byte_ranges.h"
 
 namespace sheaf::cli {
 namespace {

@@ -56,6 +56,16 @@ TEST(RunCase, FailuresInAnotherLayoutNameIt) {
             "repeat    sheaf explain 'gather i32[2] i64[1] axis=0'");
 }
 
+// Under UndefinedBehaviorSanitizer: no arithmetic on an axis that nobody has checked yet.
+TEST(RunCase, AnAxisOfAnySizeIsRefused) {
+  json value = sound_case();
+  value["op"] = "gather_elements";
+  for (const int64_t axis : {INT64_MAX, INT64_MIN}) {
+    value["attributes"]["axis"] = axis;
+    EXPECT_THAT(failure_of(value), HasSubstr("axis out of range"));
+  }
+}
+
 TEST(RunCase, LongValuesAreCut) {
   json value = sound_case();
   value["inputs"][1] = {{"name", "indices"}, {"dtype", "int8"}, {"shape", {100}}};

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 
 namespace sheaf::cli {
 namespace {

@@ -81,11 +81,11 @@ CaseTensor read_tensor(const json& value, const std::string& where) {
 }
 
 const json& list_member(const json& object, const char* key) {
-  const json& list = member(object, key, "the case");
-  if (!list.is_array()) {
+  const json* const list = &member(object, key, "the case");
+  if (!list->is_array()) {
     throw Malformed(cat(key, " is not a list"));
   }
-  return list;
+  return *list;
 }
 
 // The tensor called `name` in a list; it has to be there once.

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 #include "sheaf/tensor.h"
 
 namespace sheaf::cli {

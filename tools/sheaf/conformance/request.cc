@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "plan/vocabulary.h"
 #include "support/text.h"
 
 namespace sheaf::cli {
@@ -31,29 +32,25 @@ void read_list(const json& value, const std::string& key, Draft& draft) {
   draft.xla.*kList = case_sizes(integer_list(value, key));
 }
 
-void read_negative(const json& value, const std::string& key, Draft& draft) {
-  if (value != "wrap" && value != "none") {
-    throw Malformed(key + " may be \"wrap\" or \"none\"");
+// The value whose word in case files is `word`.
+template <class Table>
+auto value_in_cases(const Table& table, const json& word, const std::string& key) {
+  std::string words;
+  for (const auto& row : table) {
+    if (!row.in_cases.empty() && word == row.in_cases) {
+      return row.value;
+    }
+    words += row.in_cases.empty() ? "" : cat(words.empty() ? "\"" : ", \"", row.in_cases, "\"");
   }
-  draft.request.rule.negative = value == "wrap" ? Negative::kFromEnd : Negative::kOutOfRange;
+  throw Malformed(cat(key, " may be one of ", words));
+}
+
+void read_negative(const json& value, const std::string& key, Draft& draft) {
+  draft.request.rule.negative = value_in_cases(kNegatives, value, key);
 }
 
 void read_out_of_range(const json& value, const std::string& key, Draft& draft) {
-  const struct {
-    const char* word;
-    OutOfRange rule;
-  } words[] = {{"error", OutOfRange::kFail},
-               {"clamp", OutOfRange::kClamp},
-               {"fill", OutOfRange::kFill},
-               {"drop", OutOfRange::kSkip},
-               {"mod", OutOfRange::kWrap}};
-  for (const auto& known : words) {
-    if (value == known.word) {
-      draft.request.rule.out_of_range = known.rule;
-      return;
-    }
-  }
-  throw Malformed(key + " may be \"error\", \"clamp\", \"fill\", \"drop\" or \"mod\"");
+  draft.request.rule.out_of_range = value_in_cases(kOutOfRanges, value, key);
 }
 
 void read_fill_value(const json& value, const std::string&, Draft& draft) {
@@ -69,15 +66,11 @@ void read_batch_dims(const json& value, const std::string& key, Draft& draft) {
 }
 
 void read_reduction(const json& value, const std::string& key, Draft& draft) {
-  for (const Reduction reduction :
-       {Reduction::kNone, Reduction::kAdd, Reduction::kSub, Reduction::kMul, Reduction::kMin,
-        Reduction::kMax, Reduction::kMean}) {
-    if (value == to_string(reduction)) {
-      draft.request.reduction = reduction;
-      return;
-    }
+  const auto* row = value.is_string() ? find_named(kReductions, value.get<std::string>()) : nullptr;
+  if (row == nullptr) {
+    throw Malformed(cat(key, " may be one of ", names_of(kReductions)));
   }
-  throw Malformed(key + " may be none, add, sub, mul, min, max or mean");
+  draft.request.reduction = row->value;
 }
 
 void read_use_init_val(const json& value, const std::string& key, Draft& draft) {
@@ -184,7 +177,7 @@ bool stretches(const Case& c, const Request& r) {
     return false;
   }
   for (int d = 0; d < rank; ++d) {
-    const bool on_axis = d == r.axis || d == r.axis + rank;
+    const bool on_axis = d == r.axis || d - rank == r.axis;  // no sum: the axis may be anything
     if (!on_axis && r.indices.sizes[d] > r.data.sizes[d]) {
       return true;
     }

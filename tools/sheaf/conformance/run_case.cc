@@ -109,8 +109,8 @@ class ValueCase {
       request.output_given = true;
       const Plan plan = make_plan(request);
       const RunOptions run{.threads = 0, .kernel = options_.backend};
-      if (options_.backend == kCuda) {
-        run_on_device(plan, data, indices, updates, *output);
+      if (is_device(options_.backend)) {
+        run_on_device(plan, options_.backend, data, indices, updates, *output);
       } else if (plan.is_scatter()) {
         plan.run(data.data(), indices.data(), updates.data(), output->data(), run);
       } else {

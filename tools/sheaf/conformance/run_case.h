@@ -8,10 +8,8 @@
 
 namespace sheaf::cli {
 
-inline constexpr const char* kCuda = "cuda";
-
 struct CaseOptions {
-  std::string backend;   // a backend or kernel, or kCuda; empty: whichever the library takes
+  std::string backend;   // a backend, a kernel or a device; empty: whichever the library takes
   bool strided = false;  // also with padded, reversed and transposed tensors
 };
 

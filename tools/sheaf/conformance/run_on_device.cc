@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "conformance/run_on_device.h"
 
-#include "device/device_memory.h"
-#include "sheaf/cuda.h"
+#include <algorithm>
+
 #include "sheaf/error.h"
 
 namespace sheaf::cli {
@@ -10,7 +10,8 @@ namespace {
 
 class DeviceCopy {
  public:
-  explicit DeviceCopy(Placed& tensor) : tensor_(tensor), memory_(tensor.memory().size()) {
+  DeviceCopy(const std::string& device, Placed& tensor)
+      : tensor_(tensor), memory_(device, tensor.memory().size()) {
     memory_.upload(tensor.memory().data(), memory_.bytes());
   }
 
@@ -24,21 +25,27 @@ class DeviceCopy {
 
 }  // namespace
 
-void run_on_device(const Plan& plan, Placed& data, Placed& indices, Placed& updates,
-                   Placed& output) {
-  const DeviceCopy device_data(data);
-  const DeviceCopy device_indices(indices);
-  const DeviceCopy device_updates(updates);
-  const DeviceCopy device_output(output);
-  const cuda::Workspace workspace(plan);
+bool is_device(const std::string& name) {
+  const std::vector<std::string> devices = device_names();
+  return std::find(devices.begin(), devices.end(), name) != devices.end();
+}
+
+void run_on_device(const Plan& plan, const std::string& device, Placed& data, Placed& indices,
+                   Placed& updates, Placed& output) {
+  const DeviceCopy device_data(device, data);
+  const DeviceCopy device_indices(device, indices);
+  const DeviceCopy device_updates(device, updates);
+  const DeviceCopy device_output(device, output);
+  const DeviceMemory workspace(device, workspace_bytes(plan, {.device = device}));
+  const Queue queue{.device = device, .workspace = workspace};
   if (plan.is_scatter()) {
-    cuda::run(plan, device_data.data(), device_indices.data(), device_updates.data(),
-              device_output.data(), workspace);
+    run(plan, device_data.data(), device_indices.data(), device_updates.data(),
+        device_output.data(), queue);
   } else {
-    cuda::run(plan, device_data.data(), device_indices.data(), device_output.data(), workspace);
+    run(plan, device_data.data(), device_indices.data(), device_output.data(), queue);
   }
   try {
-    cuda::check(plan, workspace);
+    finish(plan, queue);
   } catch (const IndexError&) {
     device_output.fetch();  // to be seen untouched
     throw;

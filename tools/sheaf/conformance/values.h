@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "conformance/case.h"
-#include "frontends/problem/problem.h"
+#include "problem/problem.h"
 
 namespace sheaf::cli {
 

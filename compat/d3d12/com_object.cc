@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "com_object.h"
+
+#include <cstdio>
+#include <set>
+
+#include "d3d12.h"
+
+namespace sheaf::com {
+namespace {
+
+struct Messages {
+  std::mutex mutex;
+  SheafMessageCallback callback = nullptr;
+  void* context = nullptr;
+  std::set<std::string> missing;  // reported already
+};
+
+Messages& messages() {
+  static Messages all;
+  return all;
+}
+
+std::atomic<long> live_objects{0};
+
+}  // namespace
+
+void report(const std::string& text, bool loud) {
+  Messages& all = messages();
+  SheafMessageCallback callback = nullptr;
+  void* context = nullptr;
+  {
+    const std::lock_guard lock(all.mutex);
+    callback = all.callback;
+    context = all.context;
+  }
+  if (callback != nullptr) {  // outside the lock: it may call back into the library
+    callback(text.c_str(), context);
+  } else if (loud) {
+    std::fprintf(stderr, "%s\n", text.c_str());
+  }
+}
+
+HRESULT missing(const char* method, void** out) {
+  if (out != nullptr) {
+    *out = nullptr;
+  }
+  return guarded([&] {
+    bool first = false;
+    {
+      const std::lock_guard lock(messages().mutex);
+      first = messages().missing.insert(method).second;
+    }
+    if (first) {
+      report(std::string(method) +
+                 ": not implemented\n  this Direct3D 12 has buffers, copies and "
+                 "DirectML's dispatches\n  no arguments were looked at\n  try: "
+                 "docs/directml.md lists what is there",
+             true);
+    }
+    return E_NOTIMPL;
+  });
+}
+
+long SheafLiveObjects() { return live_objects.load(); }
+void count_object(long change) { live_objects.fetch_add(change, std::memory_order_relaxed); }
+
+HRESULT PrivateData::get(REFGUID guid, UINT* size, void* data) const {
+  if (size == nullptr) {
+    return E_INVALIDARG;
+  }
+  const std::lock_guard lock(mutex_);
+  const auto found = values_.find(guid);
+  if (found == values_.end()) {
+    *size = 0;
+    return DXGI_ERROR_NOT_FOUND;
+  }
+  const auto* bytes = std::get_if<std::vector<std::byte>>(&found->second);
+  const UINT needed = bytes == nullptr ? sizeof(IUnknown*) : static_cast<UINT>(bytes->size());
+  const UINT room = std::exchange(*size, needed);
+  if (data == nullptr) {
+    return S_OK;
+  }
+  if (room < needed) {
+    return DXGI_ERROR_MORE_DATA;
+  }
+  if (bytes != nullptr) {
+    std::memcpy(data, bytes->data(), needed);
+  } else {
+    IUnknown* object = std::get<Ref<IUnknown>>(found->second).get();
+    object->AddRef();
+    std::memcpy(data, &object, sizeof object);
+  }
+  return S_OK;
+}
+
+HRESULT PrivateData::set(REFGUID guid, UINT size, const void* data) {
+  if (data == nullptr && size != 0) {
+    return E_INVALIDARG;
+  }
+  const std::lock_guard lock(mutex_);
+  if (data == nullptr) {
+    values_.erase(guid);
+    return S_OK;
+  }
+  const auto* first = static_cast<const std::byte*>(data);
+  values_.insert_or_assign(guid, Value(std::vector<std::byte>(first, first + size)));
+  return S_OK;
+}
+
+HRESULT PrivateData::set_interface(REFGUID guid, IUnknown* object) {
+  const std::lock_guard lock(mutex_);
+  if (object == nullptr) {
+    values_.erase(guid);
+  } else {
+    values_.insert_or_assign(guid, Value(Ref<IUnknown>(object)));
+  }
+  return S_OK;
+}
+
+}  // namespace sheaf::com
+
+SHEAF_EXPORT void SheafSetMessageCallback(SheafMessageCallback callback, void* context) {
+  sheaf::com::Messages& all = sheaf::com::messages();
+  const std::lock_guard lock(all.mutex);
+  all.callback = callback;
+  all.context = context;
+}

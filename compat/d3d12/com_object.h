@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+//
+// What every COM object here shares: reference counting, QueryInterface, private data and names,
+// and the way from an exception to an HRESULT.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sheaf_com.h"
+
+// What the shared libraries show; the rest is hidden.
+#define SHEAF_EXPORT __attribute__((visibility("default")))
+
+namespace sheaf::com {
+
+// Sends a text to the message callback; without one, to stderr if `loud`.
+SHEAF_EXPORT void report(const std::string& text, bool loud);
+
+// Reports that `method` is not there, once per method. E_NOTIMPL; *out becomes null.
+SHEAF_EXPORT HRESULT missing(const char* method, void** out = nullptr);
+
+// How many objects are alive, in this process and of both libraries. For leak checks.
+extern "C" SHEAF_EXPORT long SheafLiveObjects();
+SHEAF_EXPORT void count_object(long change);
+
+struct GuidOrder {
+  bool operator()(const GUID& a, const GUID& b) const {
+    return std::memcmp(&a, &b, sizeof(GUID)) < 0;
+  }
+};
+
+// A counted reference to `Interface`.
+template <class Interface>
+class Ref {
+ public:
+  Ref() = default;
+  Ref(Interface* object) : object_(object) {
+    if (object_ != nullptr) {
+      object_->AddRef();
+    }
+  }
+  Ref(const Ref& other) : Ref(other.object_) {}
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() {
+    if (object_ != nullptr) {
+      object_->Release();
+    }
+  }
+  Interface* get() const { return object_; }
+  Interface* operator->() const { return object_; }
+  Interface& operator*() const { return *object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  Interface* object_ = nullptr;
+};
+
+// What programs attach to an object: bytes, or another object that is kept alive.
+class SHEAF_EXPORT PrivateData {
+ public:
+  HRESULT get(REFGUID guid, UINT* size, void* data) const;
+  HRESULT set(REFGUID guid, UINT size, const void* data);
+  HRESULT set_interface(REFGUID guid, IUnknown* object);
+
+ private:
+  using Value = std::variant<std::vector<std::byte>, Ref<IUnknown>>;
+  mutable std::mutex mutex_;
+  std::map<GUID, Value, GuidOrder> values_;
+};
+
+// Runs the body of a call; what it throws becomes E_OUTOFMEMORY or E_FAIL.
+template <class Body>
+HRESULT guarded(Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return E_OUTOFMEMORY;
+  } catch (...) {
+    return E_FAIL;
+  }
+}
+
+// Implements IUnknown for `Derived`, an object with one virtual table: `Base` is its interface, or
+// a class that implements parts of it, and `Reachable` are the interfaces it can be asked for.
+template <class Derived, class Base, class... Reachable>
+class Counted : public Base {
+ public:
+  using Base::QueryInterface;
+  HRESULT QueryInterface(REFIID iid, void** object) override {
+    if (object == nullptr) {
+      return E_POINTER;
+    }
+    *object = nullptr;
+    if (iid == __uuidof(IUnknown)) {
+      *object = static_cast<IUnknown*>(this);
+    }
+    (offer<Reachable>(iid, object), ...);
+    if (*object == nullptr) {
+      return E_NOINTERFACE;
+    }
+    AddRef();
+    return S_OK;
+  }
+  ULONG AddRef() override { return count_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  ULONG Release() override {
+    const ULONG left = count_.fetch_sub(1, std::memory_order_acq_rel) - 1;
+    if (left == 0) {
+      delete static_cast<Derived*>(this);
+    }
+    return left;
+  }
+
+ protected:
+  Counted() { count_object(1); }
+  ~Counted() { count_object(-1); }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  template <class Interface>
+  void offer(REFIID iid, void** object) {
+    if (iid == __uuidof(Interface)) {
+      *object = static_cast<Interface*>(this);
+    }
+  }
+
+  std::atomic<ULONG> count_{1};
+};
+
+// The same for objects that carry private data. `Attached` is how the interface spells the object
+// that SetPrivateDataInterface takes.
+template <class Derived, class Attached, class Base, class... Reachable>
+class Named : public Counted<Derived, Base, Reachable...> {
+ public:
+  HRESULT GetPrivateData(REFGUID guid, UINT* size, void* data) override {
+    return guarded([&] { return data_.get(guid, size, data); });
+  }
+  HRESULT SetPrivateData(REFGUID guid, UINT size, const void* data) override {
+    return guarded([&] { return data_.set(guid, size, data); });
+  }
+  HRESULT SetPrivateDataInterface(REFGUID guid, Attached* object) override {
+    return guarded([&] { return data_.set_interface(guid, const_cast<IUnknown*>(object)); });
+  }
+  HRESULT SetName(LPCWSTR name) override {
+    return guarded([&] {
+      name_ = name == nullptr ? L"" : name;
+      return S_OK;
+    });
+  }
+
+ private:
+  PrivateData data_;
+  std::wstring name_;
+};
+
+// Hands a new object to the caller as `iid` asks. A null pointer to store it in: S_FALSE, as the
+// arguments were fine.
+template <class Object, class... Arguments>
+HRESULT create_into(REFIID iid, void** out, Arguments&&... arguments) {
+  if (out != nullptr) {
+    *out = nullptr;
+  }
+  auto* object = new Object(std::forward<Arguments>(arguments)...);
+  const HRESULT result = out == nullptr ? S_FALSE : object->QueryInterface(iid, out);
+  object->Release();
+  return result;
+}
+
+}  // namespace sheaf::com

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//
+// ID3D12Device and D3D12CreateDevice.
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "objects.h"
+
+namespace sheaf::d3d12 {
+namespace {
+
+constexpr D3D_FEATURE_LEVEL kFeatureLevel = D3D_FEATURE_LEVEL_12_1;
+
+// Where default heaps lie: on the host, unless SHEAF_D3D12_DEVICE names a device that is there.
+const char* memory_device() {
+  static const std::string name = [] {
+    const char* asked = std::getenv("SHEAF_D3D12_DEVICE");
+    const std::string wanted = asked == nullptr || std::string(asked) == "host" ? "" : asked;
+    if (wanted.empty() || device_available(wanted)) {
+      return wanted;
+    }
+    com::report("D3D12CreateDevice: no such device\n  SHEAF_D3D12_DEVICE = " + wanted + "\n  " +
+                    device_description(wanted) + "\n  try: unset it; host memory is used now",
+                true);
+    return std::string();
+  }();
+  return name.c_str();
+}
+
+class Device final
+    : public com::Named<Device, const IUnknown, DeviceStubs, ID3D12Object, ID3D12Device> {
+ public:
+  UINT GetNodeCount() override { return 1; }
+
+  HRESULT CreateCommandQueue(const D3D12_COMMAND_QUEUE_DESC* desc, REFIID iid,
+                             void** queue) override {
+    return create<CommandQueue>(desc != nullptr, iid, queue, desc);
+  }
+
+  HRESULT CreateCommandAllocator(D3D12_COMMAND_LIST_TYPE, REFIID iid, void** allocator) override {
+    return com::guarded([&] { return com::create_into<CommandAllocator>(iid, allocator, this); });
+  }
+
+  HRESULT CreateCommandList(UINT, D3D12_COMMAND_LIST_TYPE type, ID3D12CommandAllocator* allocator,
+                            ID3D12PipelineState*, REFIID iid, void** list) override {
+    return create<CommandList>(allocator != nullptr, iid, list, &type);
+  }
+
+  HRESULT CheckFeatureSupport(D3D12_FEATURE feature, void* data, UINT size) override {
+    if (feature != D3D12_FEATURE_FEATURE_LEVELS) {
+      return com::missing("ID3D12Device::CheckFeatureSupport of other features");
+    }
+    auto* levels = static_cast<D3D12_FEATURE_DATA_FEATURE_LEVELS*>(data);
+    if (levels == nullptr || size != sizeof *levels || levels->pFeatureLevelsRequested == nullptr) {
+      return E_INVALIDARG;
+    }
+    D3D_FEATURE_LEVEL best{};
+    for (UINT i = 0; i < levels->NumFeatureLevels; ++i) {
+      if (levels->pFeatureLevelsRequested[i] <= kFeatureLevel) {
+        best = std::max(best, levels->pFeatureLevelsRequested[i]);
+      }
+    }
+    levels->MaxSupportedFeatureLevel = best;
+    return best == D3D_FEATURE_LEVEL{} ? DXGI_ERROR_UNSUPPORTED : S_OK;
+  }
+
+  HRESULT CreateDescriptorHeap(const D3D12_DESCRIPTOR_HEAP_DESC* desc, REFIID iid,
+                               void** heap) override {
+    return create<DescriptorHeap>(desc != nullptr && desc->NumDescriptors > 0, iid, heap, desc);
+  }
+  UINT GetDescriptorHandleIncrementSize(D3D12_DESCRIPTOR_HEAP_TYPE) override {
+    return sizeof(Descriptor);
+  }
+
+  D3D12_RESOURCE_ALLOCATION_INFO GetResourceAllocationInfo(
+      UINT, UINT count, const D3D12_RESOURCE_DESC* descs) override {
+    constexpr UINT64 kAlignment = 65536;
+    D3D12_RESOURCE_ALLOCATION_INFO info{0, kAlignment};
+    for (UINT i = 0; i < count && descs != nullptr; ++i) {
+      info.SizeInBytes += (descs[i].Width + kAlignment - 1) / kAlignment * kAlignment;
+    }
+    return info;
+  }
+
+  D3D12_HEAP_PROPERTIES GetCustomHeapProperties(UINT, D3D12_HEAP_TYPE type) override {
+    const auto pages = type == D3D12_HEAP_TYPE_DEFAULT  ? D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE
+                       : type == D3D12_HEAP_TYPE_UPLOAD ? D3D12_CPU_PAGE_PROPERTY_WRITE_COMBINE
+                                                        : D3D12_CPU_PAGE_PROPERTY_WRITE_BACK;
+    return {D3D12_HEAP_TYPE_CUSTOM, pages, D3D12_MEMORY_POOL_L0, 1, 1};
+  }
+
+  HRESULT CreateCommittedResource(const D3D12_HEAP_PROPERTIES* heap, D3D12_HEAP_FLAGS flags,
+                                  const D3D12_RESOURCE_DESC* desc, D3D12_RESOURCE_STATES,
+                                  const D3D12_CLEAR_VALUE*, REFIID iid, void** resource) override {
+    if (resource != nullptr) {
+      *resource = nullptr;
+    }
+    if (heap == nullptr || desc == nullptr || desc->Width == 0 ||
+        desc->Dimension != D3D12_RESOURCE_DIMENSION_BUFFER) {
+      com::report(
+          "ID3D12Device::CreateCommittedResource: not a buffer\n  only buffers of at least 1 byte "
+          "can be created\n  a null pointer, a texture or Width 0 was given\n  try: "
+          "D3D12_RESOURCE_DIMENSION_BUFFER with Width in bytes",
+          false);
+      return E_INVALIDARG;
+    }
+    return com::guarded([&] {
+      return com::create_into<Resource>(iid, resource, this, memory_device(), *heap, flags, *desc);
+    });
+  }
+
+  // All memory is resident.
+  HRESULT MakeResident(UINT, ID3D12Pageable* const*) override { return S_OK; }
+  HRESULT Evict(UINT, ID3D12Pageable* const*) override { return S_OK; }
+  HRESULT SetStablePowerState(BOOL) override { return S_OK; }
+  HRESULT GetDeviceRemovedReason() override { return S_OK; }
+
+  HRESULT CreateFence(UINT64 value, D3D12_FENCE_FLAGS, REFIID iid, void** fence) override {
+    return com::guarded([&] { return com::create_into<Fence>(iid, fence, this, value); });
+  }
+
+  // Of a buffer: one row.
+  void GetCopyableFootprints(const D3D12_RESOURCE_DESC* desc, UINT, UINT count, UINT64 offset,
+                             D3D12_PLACED_SUBRESOURCE_FOOTPRINT* layouts, UINT* rows,
+                             UINT64* row_bytes, UINT64* total_bytes) override {
+    const UINT64 bytes = desc == nullptr ? 0 : desc->Width;
+    const auto width = static_cast<UINT>(bytes);
+    for (UINT i = 0; i < count; ++i) {
+      if (layouts != nullptr) {
+        layouts[i] = {offset, {DXGI_FORMAT_UNKNOWN, width, 1, 1, (width + 255) / 256 * 256}};
+      }
+      if (rows != nullptr) {
+        rows[i] = 1;
+      }
+      if (row_bytes != nullptr) {
+        row_bytes[i] = bytes;
+      }
+    }
+    if (total_bytes != nullptr) {
+      *total_bytes = bytes;
+    }
+  }
+
+  LUID GetAdapterLuid() override { return {}; }
+
+ private:
+  template <class Object, class Desc>
+  HRESULT create(bool valid, REFIID iid, void** out, const Desc* desc) {
+    if (out != nullptr) {
+      *out = nullptr;
+    }
+    if (!valid) {
+      return E_INVALIDARG;
+    }
+    return com::guarded([&] { return com::create_into<Object>(iid, out, this, *desc); });
+  }
+};
+
+}  // namespace
+}  // namespace sheaf::d3d12
+
+SHEAF_EXPORT HRESULT D3D12CreateDevice(IUnknown*, D3D_FEATURE_LEVEL minimum_feature_level,
+                                       REFIID iid, void** device) {
+  using namespace sheaf;
+  if (device != nullptr) {
+    *device = nullptr;
+  }
+  if (minimum_feature_level > d3d12::kFeatureLevel) {
+    return DXGI_ERROR_UNSUPPORTED;
+  }
+  return com::guarded([&] { return com::create_into<d3d12::Device>(iid, device); });
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+#include "objects.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+
+namespace sheaf::d3d12 {
+namespace {
+
+// Direct3D places committed buffers on such boundaries; DirectML's alignments are divisors of it.
+constexpr size_t kPlacement = 65536;
+
+std::byte* allocate(UINT64 bytes) {
+  if (bytes > SIZE_MAX / 2) {
+    throw std::bad_alloc();
+  }
+  const size_t alignment = bytes >= kPlacement ? kPlacement : 256;
+  const size_t rounded = (static_cast<size_t>(bytes) + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded);
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  std::memset(memory, 0, rounded);
+  return static_cast<std::byte*>(memory);
+}
+
+// Copies a view into what GetPrivateData was given.
+template <class View>
+HRESULT give_view(const View& view, UINT* size, void* data) {
+  if (size == nullptr) {
+    return E_INVALIDARG;
+  }
+  const UINT room = std::exchange(*size, static_cast<UINT>(sizeof view));
+  if (data == nullptr) {
+    return S_OK;
+  }
+  if (room < sizeof view) {
+    return DXGI_ERROR_MORE_DATA;
+  }
+  std::memcpy(data, &view, sizeof view);
+  return S_OK;
+}
+
+}  // namespace
+
+void Resource::Free::operator()(std::byte* memory) const { std::free(memory); }
+
+Resource::Resource(ID3D12Device* device, const char* device_name, const D3D12_HEAP_PROPERTIES& heap,
+                   D3D12_HEAP_FLAGS flags, const D3D12_RESOURCE_DESC& desc)
+    : Child(device), heap_(heap), flags_(flags), desc_(desc), device_name_("") {
+  if (*device_name == 0 || heap.Type != D3D12_HEAP_TYPE_DEFAULT) {
+    memory_.reset(allocate(desc.Width));
+    return;
+  }
+  device_name_ = device_name;
+  on_device_.emplace(device_name, static_cast<size_t>(desc.Width));
+  on_device_->fill(std::byte{0}, static_cast<size_t>(desc.Width));
+}
+
+HRESULT Resource::Map(UINT subresource, const D3D12_RANGE*, void** data) {
+  // A heap of type DEFAULT has no address on a GPU's host; programs that map one are wrong there.
+  if (subresource != 0 || heap_.Type == D3D12_HEAP_TYPE_DEFAULT) {
+    com::report(
+        "ID3D12Resource::Map: cannot be mapped\n  the buffer lies in a default heap, or the "
+        "subresource is not 0\n  heap type " +
+            std::to_string(heap_.Type) + "   subresource " + std::to_string(subresource) +
+            "\n  try: copy it to a buffer of D3D12_HEAP_TYPE_READBACK",
+        false);
+    return E_INVALIDARG;
+  }
+  if (data != nullptr) {
+    *data = memory_.get();
+  }
+  return S_OK;
+}
+
+void Resource::Unmap(UINT, const D3D12_RANGE*) {}
+
+D3D12_GPU_VIRTUAL_ADDRESS Resource::GetGPUVirtualAddress() {
+  return reinterpret_cast<uintptr_t>(on_device_ ? on_device_->data() : memory_.get());
+}
+
+HRESULT Resource::GetHeapProperties(D3D12_HEAP_PROPERTIES* properties, D3D12_HEAP_FLAGS* flags) {
+  if (properties != nullptr) {
+    *properties = heap_;
+  }
+  if (flags != nullptr) {
+    *flags = flags_;
+  }
+  return S_OK;
+}
+
+HRESULT Resource::GetPrivateData(REFGUID guid, UINT* size, void* data) {
+  if (guid == kBufferMemory) {
+    return give_view(BufferMemory{on_device_ ? on_device_->data() : memory_.get(), desc_.Width,
+                                  heap_.Type != D3D12_HEAP_TYPE_UPLOAD,
+                                  on_device_ ? &*on_device_ : nullptr, device_name_},
+                     size, data);
+  }
+  return Child::GetPrivateData(guid, size, data);
+}
+
+D3D12_CPU_DESCRIPTOR_HANDLE DescriptorHeap::GetCPUDescriptorHandleForHeapStart() {
+  return {reinterpret_cast<SIZE_T>(descriptors_.data())};
+}
+
+D3D12_GPU_DESCRIPTOR_HANDLE DescriptorHeap::GetGPUDescriptorHandleForHeapStart() {
+  return {reinterpret_cast<uintptr_t>(descriptors_.data())};
+}
+
+HRESULT CommandList::Close() {
+  if (closed_) {
+    return E_FAIL;
+  }
+  closed_ = true;
+  return refused_;
+}
+
+HRESULT CommandList::Reset(ID3D12CommandAllocator* allocator, ID3D12PipelineState*) {
+  if (allocator == nullptr) {
+    return E_INVALIDARG;
+  }
+  if (!closed_) {
+    return E_FAIL;  // it is still being recorded
+  }
+  commands_.clear();
+  closed_ = false;
+  refused_ = S_OK;
+  return S_OK;
+}
+
+void CommandList::record(Command command) {
+  if (closed_) {
+    return refuse(E_FAIL, "ID3D12GraphicsCommandList: recorded after Close");
+  }
+  commands_.push_back(std::move(command));
+}
+
+void CommandList::refuse(HRESULT result, const char* text) {
+  refused_ = result;
+  com::report(text, true);
+}
+
+HRESULT CommandList::GetPrivateData(REFGUID guid, UINT* size, void* data) {
+  if (guid == kRecorder) {
+    return give_view(static_cast<Recorder*>(this), size, data);
+  }
+  return Child::GetPrivateData(guid, size, data);
+}
+
+void CommandList::CopyBufferRegion(ID3D12Resource* target, UINT64 target_offset,
+                                   ID3D12Resource* source, UINT64 source_offset, UINT64 bytes) {
+  const auto to = private_view<BufferMemory>(target, kBufferMemory);
+  const auto from = private_view<BufferMemory>(source, kBufferMemory);
+  const auto inside = [bytes](const BufferMemory& buffer, UINT64 offset) {
+    return buffer.data != nullptr && offset <= buffer.bytes && bytes <= buffer.bytes - offset;
+  };
+  if (!inside(to, target_offset) || !inside(from, source_offset) || !to.written_by_commands) {
+    return refuse(E_INVALIDARG,
+                  "ID3D12GraphicsCommandList::CopyBufferRegion: outside a buffer\n  the range does "
+                  "not lie in both buffers, or the target is an upload buffer\n  offsets and "
+                  "NumBytes are in bytes\n  try: ranges inside the two buffers");
+  }
+  record([target = com::Ref(target), source = com::Ref(source), to, from, target_offset,
+          source_offset, bytes] { copy_bytes(to, target_offset, from, source_offset, bytes); });
+}
+
+void CommandList::CopyResource(ID3D12Resource* target, ID3D12Resource* source) {
+  const auto to = private_view<BufferMemory>(target, kBufferMemory);
+  const auto from = private_view<BufferMemory>(source, kBufferMemory);
+  if (to.data == nullptr || to.bytes != from.bytes) {
+    return refuse(E_INVALIDARG,
+                  "ID3D12GraphicsCommandList::CopyResource: buffers differ\n  the two buffers have "
+                  "different sizes, or one is null\n  the whole buffer is copied\n  try: "
+                  "CopyBufferRegion");
+  }
+  CopyBufferRegion(target, 0, source, 0, to.bytes);
+}
+
+void CommandList::run() const {
+  for (const Command& command : commands_) {
+    try {
+      command();
+    } catch (const std::exception& error) {  // a device that fails; no exception may leave COM
+      com::report(error.what(), true);
+    }
+  }
+}
+
+UINT64 Fence::GetCompletedValue() {
+  const std::lock_guard lock(mutex_);
+  return value_;
+}
+
+HRESULT Fence::SetEventOnCompletion(UINT64 value, HANDLE event) {
+  if (event == nullptr) {
+    wait_for(value);
+    return S_OK;
+  }
+  return com::guarded([&] {
+    const std::lock_guard lock(mutex_);
+    const auto descriptor = static_cast<int>(reinterpret_cast<intptr_t>(event));
+    if (value_ < value) {
+      waiters_.push_back({value, descriptor});
+    } else {
+      const uint64_t one = 1;
+      return write(descriptor, &one, sizeof one) == sizeof one ? S_OK : E_HANDLE;
+    }
+    return S_OK;
+  });
+}
+
+HRESULT Fence::Signal(UINT64 value) {
+  const std::lock_guard lock(mutex_);
+  value_ = value;
+  HRESULT result = S_OK;
+  const auto reached = std::partition(waiters_.begin(), waiters_.end(),
+                                      [&](const Waiter& waiter) { return waiter.value > value; });
+  for (auto waiter = reached; waiter != waiters_.end(); ++waiter) {
+    const uint64_t one = 1;
+    result = write(waiter->event, &one, sizeof one) == sizeof one ? result : E_HANDLE;
+  }
+  waiters_.erase(reached, waiters_.end());
+  changed_.notify_all();
+  return result;
+}
+
+void Fence::wait_for(UINT64 value) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return value_ >= value; });
+}
+
+void CommandQueue::ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) {
+  for (UINT i = 0; i < count && lists != nullptr; ++i) {
+    auto* recorder = private_view<Recorder*>(lists[i], kRecorder);
+    if (recorder == nullptr) {
+      com::report(
+          "ID3D12CommandQueue::ExecuteCommandLists: not a command list of this device\n  it was "
+          "skipped\n  list " +
+              std::to_string(i) + "\n  try: a list that this device created",
+          true);
+      continue;
+    }
+    static_cast<CommandList*>(lists[i])->run();
+  }
+}
+
+HRESULT CommandQueue::Signal(ID3D12Fence* fence, UINT64 value) {
+  return fence == nullptr ? E_INVALIDARG : fence->Signal(value);
+}
+
+HRESULT CommandQueue::Wait(ID3D12Fence* fence, UINT64 value) {
+  return fence == nullptr ? E_INVALIDARG : fence->SetEventOnCompletion(value, nullptr);
+}
+
+}  // namespace sheaf::d3d12

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+//
+// IDMLDevice1, DMLCreateDevice and DMLCreateDevice1.
+#include <atomic>
+#include <cstdlib>
+
+#include "objects.h"
+#include "support/text.h"
+
+namespace sheaf::dml_com {
+namespace {
+
+constexpr DML_EXECUTION_FLAGS kExecutionFlags =
+    DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION | DML_EXECUTION_FLAG_DISABLE_META_COMMANDS |
+    DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE;
+
+class Device;
+
+// A second virtual table of the device: IDMLDebugDevice does not extend IDMLDevice.
+class DebugDevice final : public IDMLDebugDevice {
+ public:
+  explicit DebugDevice(Device& device) : device_(device) {}
+  using IUnknown::QueryInterface;
+  HRESULT QueryInterface(REFIID iid, void** object) override;
+  ULONG AddRef() override;
+  ULONG Release() override;
+  void SetMuteDebugOutput(BOOL mute) override { muted_ = mute != 0; }
+  bool muted() const { return muted_; }
+
+ private:
+  Device& device_;
+  std::atomic<bool> muted_{false};
+};
+
+void check_flags(DML_EXECUTION_FLAGS flags, const char* call) {
+  if ((flags & ~kExecutionFlags) != 0) {
+    dml::detail::refuse({.who = call,
+                         .what = "unknown execution flags",
+                         .detail = cat("flags = ", static_cast<int32_t>(flags)),
+                         .given = "no other arguments were looked at",
+                         .next = "DML_EXECUTION_FLAG_NONE (0)"});
+  }
+}
+
+void clear(void** out) {
+  if (out != nullptr) {
+    *out = nullptr;
+  }
+}
+
+class Device final
+    : public com::Named<Device, IUnknown, DeviceState, IDMLObject, IDMLDevice, IDMLDevice1> {
+ public:
+  Device(ID3D12Device* parent, bool debug) : parent_(parent), debug_(debug), debug_device_(*this) {
+    const char* smaller = std::getenv("SHEAF_DML_SMALLER_INDICES");
+    smaller_indices_ = smaller != nullptr && *smaller == '1';
+  }
+
+  using Named::QueryInterface;
+  HRESULT QueryInterface(REFIID iid, void** object) override {
+    if (debug_ && object != nullptr && iid == __uuidof(IDMLDebugDevice)) {
+      AddRef();
+      *object = static_cast<IDMLDebugDevice*>(&debug_device_);
+      return S_OK;
+    }
+    return Named::QueryInterface(iid, object);
+  }
+
+  HRESULT SetPrivateData(REFGUID guid, UINT size, const void* data) override {
+    if (guid == SHEAF_DML_SMALLER_INDICES) {
+      if (size != sizeof(BOOL) || data == nullptr) {
+        return E_INVALIDARG;
+      }
+      smaller_indices_ = *static_cast<const BOOL*>(data) != 0;
+    }
+    return Named::SetPrivateData(guid, size, data);
+  }
+
+  HRESULT CheckFeatureSupport(DML_FEATURE feature, UINT query_size, const void* query,
+                              UINT support_size, void* support) override {
+    return guarded([&] {
+      dml::detail::answer(dml::detail::kHighestLevel, {static_cast<dml::DML_FEATURE>(feature),
+                                                       query_size, query, support_size, support});
+      return S_OK;
+    });
+  }
+
+  HRESULT CreateOperator(const DML_OPERATOR_DESC* desc, REFIID iid, void** op) override {
+    clear(op);
+    return guarded([&] {
+      const dml::DeviceOptions options{.smaller_indices = smaller_indices_};
+      return com::create_into<Operator>(iid, op, this, read_program(desc, options));
+    });
+  }
+
+  HRESULT CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags, REFIID iid,
+                          void** compiled) override {
+    clear(compiled);
+    return guarded([&] {
+      check_flags(flags, "CompileOperator");
+      const auto& created = checked_cast<Operator>(this, "CompileOperator", op);
+      return com::create_into<CompiledOperator>(iid, compiled, this, created.program());
+    });
+  }
+
+  HRESULT CompileGraph(const DML_GRAPH_DESC* desc, DML_EXECUTION_FLAGS flags, REFIID iid,
+                       void** compiled) override {
+    clear(compiled);
+    return guarded([&] {
+      check_flags(flags, "CompileGraph");
+      return com::create_into<CompiledOperator>(iid, compiled, this, graph(desc));
+    });
+  }
+
+  HRESULT CreateOperatorInitializer(UINT count, IDMLCompiledOperator* const* operators, REFIID iid,
+                                    void** initializer) override {
+    clear(initializer);
+    return guarded([&] {
+      return com::create_into<OperatorInitializer>(iid, initializer, this,
+                                                   read_compiled(this, count, operators));
+    });
+  }
+
+  HRESULT CreateCommandRecorder(REFIID iid, void** recorder) override {
+    return guarded([&] { return com::create_into<CommandRecorder>(iid, recorder, this); });
+  }
+
+  HRESULT CreateBindingTable(const DML_BINDING_TABLE_DESC* desc, REFIID iid,
+                             void** table) override {
+    clear(table);
+    return guarded([&] {
+      return com::create_into<BindingTable>(iid, table, this, read_table_desc(this, desc));
+    });
+  }
+
+  // All memory is resident.
+  HRESULT Evict(UINT, IDMLPageable* const*) override { return S_OK; }
+  HRESULT MakeResident(UINT, IDMLPageable* const*) override { return S_OK; }
+  HRESULT GetDeviceRemovedReason() override { return removed_; }
+  HRESULT GetParentDevice(REFIID iid, void** device) override {
+    if (!parent_) {
+      clear(device);
+      return E_NOINTERFACE;
+    }
+    return parent_->QueryInterface(iid, device);
+  }
+
+ private:
+  std::shared_ptr<const Program> graph(const DML_GRAPH_DESC* desc) {
+    const auto refuse = [](const std::string& what, const std::string& detail) {
+      dml::detail::refuse({.who = "CompileGraph",
+                           .what = what,
+                           .detail = detail,
+                           .given = "DML_GRAPH_DESC",
+                           .next = "operator nodes of this device, and constant data"});
+    };
+    constexpr UINT kMostNodes = 1u << 20;
+    if (desc == nullptr || desc->NodeCount == 0 || desc->NodeCount > kMostNodes ||
+        desc->Nodes == nullptr) {
+      refuse("no nodes", "the graph or its list of nodes is null, empty or too long");
+    }
+    std::vector<GraphNode> nodes;
+    for (UINT i = 0; i < desc->NodeCount; ++i) {
+      const DML_GRAPH_NODE_DESC& node = desc->Nodes[i];
+      if (node.Type == DML_GRAPH_NODE_TYPE_OPERATOR && node.Desc != nullptr) {
+        auto* op = static_cast<const DML_OPERATOR_GRAPH_NODE_DESC*>(node.Desc)->Operator;
+        nodes.push_back({checked_cast<Operator>(this, "CompileGraph", op).program(), {}});
+      } else if (node.Type == DML_GRAPH_NODE_TYPE_CONSTANT && node.Desc != nullptr) {
+        const auto& constant = *static_cast<const DML_CONSTANT_DATA_GRAPH_NODE_DESC*>(node.Desc);
+        if (constant.Data == nullptr || constant.DataSize == 0) {
+          refuse("no data", cat("node ", i, " has no constant data"));
+        }
+        const auto* first = static_cast<const std::byte*>(constant.Data);
+        nodes.push_back({nullptr, {first, first + constant.DataSize}});
+      } else {
+        refuse("unknown node", cat("node ", i, " has Type ", static_cast<int>(node.Type),
+                                   node.Desc == nullptr ? " and a null Desc" : ""));
+      }
+    }
+    return make_graph(*desc, std::move(nodes));
+  }
+
+  void report_last_error() noexcept override {
+    try {
+      com::report(dml::LastErrorText(), debug_ && !debug_device_.muted());
+    } catch (...) {  // no memory for a message
+    }
+  }
+  void remove(HRESULT reason) noexcept override {
+    HRESULT none = S_OK;
+    removed_.compare_exchange_strong(none, reason);
+  }
+
+  com::Ref<ID3D12Device> parent_;
+  bool debug_;
+  std::atomic<bool> smaller_indices_{false};
+  std::atomic<HRESULT> removed_{S_OK};
+  DebugDevice debug_device_;
+};
+
+HRESULT DebugDevice::QueryInterface(REFIID iid, void** object) {
+  return device_.QueryInterface(iid, object);
+}
+ULONG DebugDevice::AddRef() { return device_.AddRef(); }
+ULONG DebugDevice::Release() { return device_.Release(); }
+
+}  // namespace
+}  // namespace sheaf::dml_com
+
+SHEAF_EXPORT HRESULT DMLCreateDevice(ID3D12Device* d3d12, DML_CREATE_DEVICE_FLAGS flags, REFIID iid,
+                                     void** device) {
+  return DMLCreateDevice1(d3d12, flags, DML_FEATURE_LEVEL_1_0, iid, device);
+}
+
+SHEAF_EXPORT HRESULT DMLCreateDevice1(ID3D12Device* d3d12, DML_CREATE_DEVICE_FLAGS flags,
+                                      DML_FEATURE_LEVEL minimum, REFIID iid, void** device) {
+  using namespace sheaf;
+  dml_com::clear(device);
+  const HRESULT result = dml::detail::guarded([&] {
+    dml::detail::check_device_arguments(static_cast<dml::DML_CREATE_DEVICE_FLAGS>(flags),
+                                        static_cast<dml::DML_FEATURE_LEVEL>(minimum));
+    return com::create_into<dml_com::Device>(iid, device, d3d12,
+                                             (flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0);
+  });
+  if (FAILED(result)) {
+    com::report(dml::LastErrorText(), (flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0);
+  }
+  return result;
+}
+
+SHEAF_EXPORT const char* SheafDmlLastErrorText() { return sheaf::dml::LastErrorText(); }

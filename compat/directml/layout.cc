@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//
+// Holds directml.h and d3d12.h to the layouts and numbers of DirectML and Direct3D, and to those of
+// sheaf/directml.h, whose structs they are read as. Nothing here runs.
+#include <cstddef>
+
+#include "directml.h"
+#include "sheaf/directml.h"
+
+namespace {
+
+#define SAME_SIZE(type) static_assert(sizeof(::type) == sizeof(sheaf::dml::type))
+#define SAME_FIELD(type, field) \
+  static_assert(offsetof(::type, field) == offsetof(sheaf::dml::type, field))
+#define SAME_VALUE(name) static_assert(int{::name} == int{sheaf::dml::name})
+
+SAME_SIZE(DML_BUFFER_TENSOR_DESC);
+SAME_FIELD(DML_BUFFER_TENSOR_DESC, DataType);
+SAME_FIELD(DML_BUFFER_TENSOR_DESC, Flags);
+SAME_FIELD(DML_BUFFER_TENSOR_DESC, DimensionCount);
+SAME_FIELD(DML_BUFFER_TENSOR_DESC, Sizes);
+SAME_FIELD(DML_BUFFER_TENSOR_DESC, Strides);
+SAME_FIELD(DML_BUFFER_TENSOR_DESC, TotalTensorSizeInBytes);
+SAME_FIELD(DML_BUFFER_TENSOR_DESC, GuaranteedBaseOffsetAlignment);
+SAME_SIZE(DML_TENSOR_DESC);
+SAME_FIELD(DML_TENSOR_DESC, Desc);
+SAME_SIZE(DML_OPERATOR_DESC);
+SAME_FIELD(DML_OPERATOR_DESC, Desc);
+SAME_SIZE(DML_GATHER_OPERATOR_DESC);
+SAME_FIELD(DML_GATHER_OPERATOR_DESC, IndexDimensions);
+SAME_SIZE(DML_GATHER_ELEMENTS_OPERATOR_DESC);
+SAME_SIZE(DML_GATHER_ND_OPERATOR_DESC);
+SAME_SIZE(DML_GATHER_ND1_OPERATOR_DESC);
+SAME_FIELD(DML_GATHER_ND1_OPERATOR_DESC, BatchDimensionCount);
+SAME_SIZE(DML_SCATTER_OPERATOR_DESC);
+SAME_SIZE(DML_SCATTER_ND_OPERATOR_DESC);
+SAME_FIELD(DML_SCATTER_ND_OPERATOR_DESC, IndicesDimensionCount);
+SAME_SIZE(DML_FEATURE_QUERY_FEATURE_LEVELS);
+SAME_SIZE(DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT);
+SAME_VALUE(DML_OPERATOR_GATHER);
+SAME_VALUE(DML_OPERATOR_GATHER_ELEMENTS);
+SAME_VALUE(DML_OPERATOR_GATHER_ND);
+SAME_VALUE(DML_OPERATOR_GATHER_ND1);
+SAME_VALUE(DML_OPERATOR_SCATTER_ELEMENTS);
+SAME_VALUE(DML_OPERATOR_SCATTER_ND);
+SAME_VALUE(DML_TENSOR_DATA_TYPE_FLOAT16);
+SAME_VALUE(DML_TENSOR_DATA_TYPE_INT64);
+SAME_VALUE(DML_TENSOR_DATA_TYPE_INT4);
+SAME_VALUE(DML_FEATURE_LEVEL_6_4);
+SAME_VALUE(DML_FEATURE_FEATURE_LEVELS);
+
+// Numbers from Microsoft's documentation and headers.
+static_assert(DML_OPERATOR_CAST == 61 && DML_OPERATOR_SPLIT == 62 && DML_OPERATOR_JOIN == 63);
+static_assert(DML_OPERATOR_SLICE == 60 && DML_OPERATOR_PADDING == 64 && DML_OPERATOR_TILE == 70);
+static_assert(DML_OPERATOR_ONE_HOT == 95 && DML_OPERATOR_FILL_VALUE_CONSTANT == 103);
+static_assert(DML_OPERATOR_SLICE1 == 111 && DML_OPERATOR_NONZERO_COORDINATES == 133);
+static_assert(DML_OPERATOR_SLICE_GRAD == 135 && DML_OPERATOR_PADDING1 == 155);
+static_assert(DML_OPERATOR_UNFOLD == 177);
+
+// Of 64-bit machines.
+constexpr bool is(size_t bytes, size_t expected) { return sizeof(void*) != 8 || bytes == expected; }
+static_assert(sizeof(GUID) == 16 && sizeof(HRESULT) == 4 && sizeof(BOOL) == 4);
+static_assert(sizeof(DML_SCALAR_UNION) == 8 && sizeof(DML_SCALE_BIAS) == 8);
+static_assert(is(sizeof(DML_FILL_VALUE_CONSTANT_OPERATOR_DESC), 24));
+static_assert(is(offsetof(DML_FILL_VALUE_CONSTANT_OPERATOR_DESC, Value), 16));
+static_assert(is(sizeof(DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC), 32));
+static_assert(is(sizeof(DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC), 24));
+static_assert(is(sizeof(DML_TILE_OPERATOR_DESC), 32));
+static_assert(is(offsetof(DML_TILE_OPERATOR_DESC, Repeats), 24));
+static_assert(is(sizeof(DML_JOIN_OPERATOR_DESC), 32));
+static_assert(is(offsetof(DML_JOIN_OPERATOR_DESC, InputTensors), 8));
+static_assert(is(sizeof(DML_SPLIT_OPERATOR_DESC), 32));
+static_assert(is(offsetof(DML_SPLIT_OPERATOR_DESC, OutputTensors), 16));
+static_assert(is(sizeof(DML_SLICE_OPERATOR_DESC), 48));
+static_assert(is(sizeof(DML_SLICE1_OPERATOR_DESC), 48));
+static_assert(is(sizeof(DML_PADDING_OPERATOR_DESC), 48));
+static_assert(is(offsetof(DML_PADDING_OPERATOR_DESC, StartPadding), 32));
+static_assert(is(sizeof(DML_PADDING1_OPERATOR_DESC), 56));
+static_assert(is(offsetof(DML_PADDING1_OPERATOR_DESC, PaddingValue), 24));
+static_assert(is(sizeof(DML_ONE_HOT_OPERATOR_DESC), 32));
+static_assert(is(sizeof(DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC), 32));
+static_assert(is(sizeof(DML_NONZERO_COORDINATES_OPERATOR_DESC), 24));
+static_assert(is(sizeof(DML_BUFFER_BINDING), 24) && is(sizeof(DML_BINDING_DESC), 16));
+static_assert(is(sizeof(DML_BUFFER_ARRAY_BINDING), 16));
+static_assert(is(sizeof(DML_BINDING_PROPERTIES), 24));
+static_assert(is(sizeof(DML_BINDING_TABLE_DESC), 32));
+static_assert(is(offsetof(DML_BINDING_TABLE_DESC, SizeInDescriptors), 24));
+static_assert(is(sizeof(DML_INPUT_GRAPH_EDGE_DESC), 24));
+static_assert(is(sizeof(DML_OUTPUT_GRAPH_EDGE_DESC), 24));
+static_assert(is(sizeof(DML_INTERMEDIATE_GRAPH_EDGE_DESC), 24));
+static_assert(is(sizeof(DML_OPERATOR_GRAPH_NODE_DESC), 16));
+static_assert(is(sizeof(DML_CONSTANT_DATA_GRAPH_NODE_DESC), 24));
+static_assert(is(sizeof(DML_GRAPH_DESC), 72));
+static_assert(is(offsetof(DML_GRAPH_DESC, Nodes), 16));
+static_assert(is(offsetof(DML_GRAPH_DESC, OutputEdges), 48));
+static_assert(is(offsetof(DML_GRAPH_DESC, IntermediateEdges), 64));
+static_assert(is(sizeof(D3D12_RESOURCE_DESC), 56) && is(sizeof(D3D12_RESOURCE_BARRIER), 32));
+static_assert(is(sizeof(D3D12_HEAP_PROPERTIES), 20));
+static_assert(is(sizeof(D3D12_COMMAND_QUEUE_DESC), 16));
+static_assert(is(sizeof(D3D12_DESCRIPTOR_HEAP_DESC), 16));
+static_assert(is(sizeof(D3D12_PLACED_SUBRESOURCE_FOOTPRINT), 32));
+
+}  // namespace

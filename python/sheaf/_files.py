@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""Tables in files: sheaf.open(path)["name"] is data for every operator, without being loaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, Union
+
+import numpy
+
+from . import _sheaf
+from ._sheaf import RowCache
+
+Path = Union[str, "os.PathLike[str]"]
+
+_NUMPY_NAMES = {
+    "bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
+    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+    "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
+}
+# Types that NumPy knows through ml_dtypes; without it, their bits come as unsigned integers.
+_ML_NAMES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
+
+
+def _numpy_dtype(name: str) -> numpy.dtype[Any]:
+    if name in _NUMPY_NAMES:
+        return numpy.dtype(_NUMPY_NAMES[name])
+    if name in _ML_NAMES:
+        try:
+            import ml_dtypes
+        except ImportError:
+            return numpy.dtype("uint16" if name == "bf16" else "uint8")
+        dtype: numpy.dtype[Any] = numpy.dtype(getattr(ml_dtypes, _ML_NAMES[name]))
+        return dtype
+    return numpy.dtype(f"V{name.removeprefix('opaque')}")
+
+
+_INDEX_NAMES = {numpy.dtype(numpy_name): name for name, numpy_name in _NUMPY_NAMES.items()}
+
+
+def _indices(values: Any) -> tuple[Any, str]:
+    """Indices as a contiguous array, and Sheaf's name of their type."""
+    array = numpy.asarray(values, order="C")
+    if array.size == 0 and array.dtype == numpy.float64:
+        array = array.astype(numpy.int64)  # an empty list has no type of its own
+    name = _INDEX_NAMES.get(array.dtype, "f32")
+    return array, name
+
+
+class Table:
+    """One tensor of a file. Rows are read when they are asked for; results are NumPy arrays."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        (self.name, self._type, self.shape, self.nbytes, self.path, self.offset, self.order,
+         self.storage, _) = table.info()
+        self.dtype = _numpy_dtype(self._type)
+        #: What the last call on this table read: blocks, bytes, requests, cache hits.
+        self.stats: dict[str, Any] = {}
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a table without dimensions")
+        return int(self.shape[0])
+
+    def __repr__(self) -> str:
+        return f"sheaf.Table({self.name!r}, {self.dtype}, {list(self.shape)}, {self.path!r})"
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> numpy.ndarray[Any, Any]:
+        array: numpy.ndarray[Any, Any] = self._table.load().view(self.dtype).reshape(self.shape)
+        return array if dtype is None else array.astype(dtype)
+
+    def __getitem__(self, rows: Any) -> numpy.ndarray[Any, Any]:
+        """Rows: an integer, a slice, or an array of integers, as in NumPy."""
+        if isinstance(rows, slice):
+            rows = numpy.arange(*rows.indices(len(self)))
+        array = numpy.asarray(rows)
+        if array.dtype == bool:
+            if array.shape != (len(self),):
+                raise IndexError(f"a mask of shape {array.shape} for {len(self)} rows")
+            array = numpy.flatnonzero(array)
+        picked: numpy.ndarray[Any, Any] = self.gather(array)
+        return picked
+
+    def _gather(self, op: str, indices: Any, axis: int = 0, batch_dims: int = 0,
+                broadcast: bool = False, *, out_of_range: str = "fail",
+                negative: str = "from_end", fill_value: Any = 0,
+                out: Path | None = None, **settings: Any) -> Any:
+        array, type_name = _indices(indices)
+        result, shape, self.stats = self._table.gather(
+            op, array, type_name, axis, batch_dims, broadcast, out_of_range, negative, fill_value,
+            "" if out is None else os.fspath(out), _settings(settings))
+        if result is None:
+            assert out is not None
+            return os.fspath(out)
+        return result.view(self.dtype).reshape(shape)
+
+    def gather(self, indices: Any, *, axis: int = 0, batch_dims: int = 0, **rest: Any) -> Any:
+        """sheaf.gather with this table as data. Keywords besides those of the operator:
+        out (a path: the result becomes a file), memory (bytes), cache (a RowCache), depth (reads in
+        flight), direct (past the page cache), reader ("io_uring" or "pread")."""
+        return self._gather("gather", indices, axis, batch_dims, **rest)
+
+    def gather_elements(self, indices: Any, *, axis: int = 0, broadcast: bool = False,
+                        **rest: Any) -> Any:
+        """sheaf.gather_elements with this table as data; more keywords as in gather."""
+        return self._gather("gather_elements", indices, axis, 0, broadcast, **rest)
+
+    def gather_nd(self, indices: Any, *, batch_dims: int = 0, **rest: Any) -> Any:
+        """sheaf.gather_nd with this table as data; more keywords as in gather."""
+        return self._gather("gather_nd", indices, 0, batch_dims, **rest)
+
+    def _scatter(self, op: str, indices: Any, updates: Any, axis: int = 0, batch_dims: int = 0, *,
+                 reduction: str = "none", include_self: bool = True, out_of_range: str = "fail",
+                 negative: str = "from_end", out: Path | None = None, **settings: Any) -> None:
+        array, type_name = _indices(indices)
+        values = numpy.asarray(updates, order="C")
+        if values.dtype != self.dtype:
+            values = values.astype(self.dtype, casting="same_kind")
+        if values.dtype.kind == "V":  # no buffer protocol: pass the bits
+            values = values.view(f"u{values.dtype.itemsize}")
+        self.stats = self._table.scatter(
+            op, array, type_name, values, axis, batch_dims, reduction, include_self, out_of_range,
+            negative, "" if out is None else os.fspath(out), _settings(settings))
+
+    def scatter(self, indices: Any, updates: Any, *, axis: int = 0, batch_dims: int = 0,
+                **rest: Any) -> None:
+        """sheaf.scatter into the file: a new file with the updates applied takes the old one's
+        place, or goes to `out`. This table still shows the old content; open the file again."""
+        self._scatter("scatter", indices, updates, axis, batch_dims, **rest)
+
+    def scatter_elements(self, indices: Any, updates: Any, *, axis: int = 0, **rest: Any) -> None:
+        """sheaf.scatter_elements into the file; see scatter."""
+        self._scatter("scatter_elements", indices, updates, axis, **rest)
+
+    def scatter_nd(self, indices: Any, updates: Any, *, batch_dims: int = 0, **rest: Any) -> None:
+        """sheaf.scatter_nd into the file; see scatter."""
+        self._scatter("scatter_nd", indices, updates, 0, batch_dims, **rest)
+
+
+def _settings(values: dict[str, Any]) -> Any:
+    settings = _sheaf.FileSettings()
+    for name, value in values.items():
+        if name not in ("memory", "depth", "direct", "reader", "cache"):
+            raise TypeError(f"unexpected keyword '{name}'")
+        if value is not None:
+            setattr(settings, name, value)
+    return settings
+
+
+class File(Mapping[str, Table]):
+    """The tensors of a file, by name. Opening reads the headers only."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = os.fspath(path)
+        self._file = _sheaf.FileHandle(self.path)
+        self.format: str = self._file.format()
+        self.metadata: dict[str, str] = dict(self._file.metadata())
+        self._names = [info[0] for info in self._file.tensors()]
+
+    def __getitem__(self, name: str) -> Table:
+        if name not in self._names:
+            raise KeyError(name)
+        return Table(self._file.table(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def table(self) -> Table:
+        """The only tensor of the file."""
+        return Table(self._file.table(""))
+
+    def __repr__(self) -> str:
+        return f"sheaf.File({self.path!r}, {self.format}, {len(self)} tensors)"
+
+
+def open(path: Path) -> File:
+    """Opens a .npy, .npz, .safetensors (or its .index.json) or .onnx file."""
+    return File(path)
+
+
+def open_raw(path: Path, dtype: Any, shape: Any, offset: int = 0) -> Table:
+    """A table in a file without a header, `offset` bytes after its start. `dtype` is a NumPy type,
+    or Sheaf's name of one ("bf16")."""
+    name = dtype if isinstance(dtype, str) else str(numpy.dtype(dtype))
+    return Table(_sheaf.raw_table(os.fspath(path), name, [int(size) for size in shape], offset))
+
+
+for _class in (File, Table):
+    _class.__module__ = "sheaf"
+_sheaf.set_table_type(Table)  # sheaf.gather and the others know it from here on
+__all__ = ["File", "RowCache", "Table", "open", "open_raw"]

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+//
+// Tables in files, as sheaf/_files.py needs them: results are plain bytes, which get their type
+// there, since NumPy has no name of its own for some of them.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+#include "bindings.h"
+#include "errors.h"
+#include "files.h"
+#include "options.h"
+#include "sheaf/io.h"
+
+namespace sheaf::python {
+namespace {
+
+using nb::literals::operator""_a;
+using Bytes = nb::ndarray<nb::numpy, uint8_t>;
+using Input = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+
+nb::tuple shape_of(const TensorSpec& spec) {
+  nb::list sizes;
+  for (const int64_t size : spec.sizes) {
+    sizes.append(size);
+  }
+  return nb::tuple(sizes);
+}
+
+// The memory of an Array, kept alive by the NumPy array that shows it.
+Bytes bytes_of(Array array) {
+  auto* kept = new Array(std::move(array));
+  const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<Array*>(memory); });
+  const auto bytes = static_cast<size_t>(element_count(kept->sizes()) * kept->spec().dtype.bytes());
+  return Bytes(kept->tensor().data, {bytes}, owner);
+}
+
+// `type` names the elements; the array itself may show them as something of the same size.
+ConstTensor tensor_of(const Input& array, const std::string& type) {
+  TensorSpec spec;
+  spec.dtype = dtype_from_name(type);
+  Dims sizes;
+  for (size_t d = 0; d < array.ndim(); ++d) {
+    sizes.push_back(static_cast<int64_t>(array.shape(d)));
+  }
+  return {array.data(), TensorSpec(spec.dtype, sizes)};
+}
+
+struct Settings {
+  int64_t memory = FileOptions{}.memory;
+  int depth = FileOptions{}.depth;
+  bool direct = false;
+  std::string reader;
+  RowCache* cache = nullptr;
+
+  FileOptions options() const {
+    return {.memory = memory, .depth = depth, .direct = direct, .reader = reader, .cache = cache};
+  }
+};
+
+nb::dict stats_dict(const FileStats& stats) {
+  nb::dict dict;
+  dict["blocks"] = stats.blocks;
+  dict["bytes_read"] = stats.bytes_read;
+  dict["requests"] = stats.requests;
+  dict["cache_hits"] = stats.cache_hits;
+  dict["cache_misses"] = stats.cache_misses;
+  dict["reader"] = stats.reader;
+  return dict;
+}
+
+Op op_named(std::string_view name) {
+  for (const Op op : {Op::kGather, Op::kGatherElements, Op::kGatherNd, Op::kScatter,
+                      Op::kScatterElements, Op::kScatterNd}) {
+    if (to_string(op) == name) {
+      return op;
+    }
+  }
+  raise_argument("no such operator");
+}
+
+Plan plan_or_raise(const Request& request) {
+  try {
+    return make_plan(request);
+  } catch (const Error& error) {
+    raise_refusal(request, error);
+  }
+}
+
+// Returns the result's bytes, or None if it went to the file `out`; its shape; and what was read.
+nb::tuple gather_table(const Table& table, std::string_view op, const Input& indices,
+                       const std::string& index_type, int64_t axis, int64_t batch_dims,
+                       bool broadcast, std::string_view out_of_range, std::string_view negative,
+                       nb::handle fill_value, const std::string& out, const Settings& settings) {
+  Request request = request_from(
+      op_named(op),
+      GatherKeywords{axis, batch_dims, broadcast, {out_of_range, negative, fill_value}}, nullptr);
+  const ConstTensor index_tensor = tensor_of(indices, index_type);
+  request.data = table.spec();
+  request.indices = index_tensor.spec;
+  const Plan plan = plan_or_raise(request);
+  const nb::tuple shape = shape_of(plan.output());
+  FileStats stats;
+  if (!out.empty()) {
+    {
+      const nb::gil_scoped_release released;
+      stats = run_to_file(plan, table, index_tensor, out, settings.options());
+    }
+    return nb::make_tuple(nb::none(), shape, stats_dict(stats));
+  }
+  Array output(plan.output());
+  {
+    const nb::gil_scoped_release released;
+    stats = run(plan, table, index_tensor, output.tensor(), settings.options());
+  }
+  return nb::make_tuple(bytes_of(std::move(output)), shape, stats_dict(stats));
+}
+
+nb::dict scatter_table(const Table& table, std::string_view op, const Input& indices,
+                       const std::string& index_type, const Input& updates, int64_t axis,
+                       int64_t batch_dims, std::string_view reduction, bool include_self,
+                       std::string_view out_of_range, std::string_view negative,
+                       const std::string& out, const Settings& settings) {
+  Request request = request_from(op_named(op),
+                                 ScatterKeywords{.axis = axis,
+                                                 .batch_dims = batch_dims,
+                                                 .reduction = reduction,
+                                                 .include_self = include_self,
+                                                 .out_of_range = out_of_range,
+                                                 .negative = negative},
+                                 nullptr);
+  const ConstTensor index_tensor = tensor_of(indices, index_type);
+  const ConstTensor update_tensor = tensor_of(updates, table.spec().dtype.name());
+  request.data = table.spec();
+  request.indices = index_tensor.spec;
+  request.updates = update_tensor.spec;
+  const Plan plan = plan_or_raise(request);
+  FileStats stats;
+  {
+    const nb::gil_scoped_release released;
+    stats = run_scatter_to_file(plan, table, index_tensor, update_tensor,
+                                out.empty() ? table.info().path : out, settings.options());
+  }
+  return stats_dict(stats);
+}
+
+nb::tuple info_tuple(const TableInfo& info) {
+  const bool c_order = info.spec == TensorSpec(info.spec.dtype, info.spec.sizes);
+  return nb::make_tuple(info.name, info.spec.dtype.name(), shape_of(info.spec), info.bytes,
+                        info.path, info.offset, c_order ? "C" : "F", info.storage,
+                        info.unsupported);
+}
+
+Table raw_table(const std::string& path, const std::string& type, const std::vector<int64_t>& shape,
+                int64_t offset) {
+  return open_raw(path, TensorSpec(dtype_from_name(type), Dims(std::span<const int64_t>(shape))),
+                  offset);
+}
+
+// sheaf.Table, once sheaf/_files.py has been imported. Never released: it lives as long as we do.
+PyObject* table_type = nullptr;
+
+}  // namespace
+
+bool is_table(nb::handle object) {
+  return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) == table_type;
+}
+
+nb::object gather_from_table(Op op, nb::handle table, nb::handle indices,
+                             const GatherKeywords& keywords, nb::handle out) {
+  const nb::object fill =
+      keywords.rule.fill_value.is_valid() ? nb::borrow(keywords.rule.fill_value) : nb::int_(0);
+  return table.attr("_gather")(
+      nb::str(to_string(op).data()), indices, keywords.axis, keywords.batch_dims,
+      keywords.broadcast, "out_of_range"_a = keywords.rule.out_of_range,
+      "negative"_a = keywords.rule.negative, "fill_value"_a = fill, "out"_a = out);
+}
+
+void bind_files(nb::module_& module) {
+  nb::class_<RowCache>(module, "RowCache", "Rows of tables that stay in memory between calls.")
+      .def(nb::init<int64_t>(), "bytes"_a)
+      .def_prop_ro("hits", &RowCache::hits)
+      .def_prop_ro("misses", &RowCache::misses)
+      .def_prop_ro("nbytes", &RowCache::bytes);
+  nb::class_<Settings>(module, "FileSettings", "How a table is read.")
+      .def(nb::init<>())
+      .def_rw("memory", &Settings::memory)
+      .def_rw("depth", &Settings::depth)
+      .def_rw("direct", &Settings::direct)
+      .def_rw("reader", &Settings::reader)
+      .def_rw("cache", &Settings::cache, nb::rv_policy::reference);
+  nb::class_<Table>(module, "TableHandle", "What sheaf.Table stands on.")
+      .def(
+          "info", [](const Table& table) { return info_tuple(table.info()); },
+          nb::sig("def info(self) -> tuple[Any, ...]"))
+      .def(
+          "load",
+          [](const Table& table) {
+            std::optional<Array> array;
+            {
+              const nb::gil_scoped_release released;
+              array.emplace(table.load());
+            }
+            return bytes_of(std::move(*array));
+          },
+          nb::sig("def load(self) -> Any"))
+      .def("gather", gather_table, nb::sig("def gather(self, *arguments: Any) -> tuple[Any, ...]"))
+      .def("scatter", scatter_table,
+           nb::sig("def scatter(self, *arguments: Any) -> dict[str, Any]"));
+  nb::class_<File>(module, "FileHandle", "What sheaf.File stands on.")
+      .def(nb::init<const std::string&>())
+      .def("format", [](const File& file) { return std::string(to_string(file.format())); })
+      .def("metadata", &File::metadata)
+      .def(
+          "tensors",
+          [](const File& file) {
+            nb::list list;
+            for (const TableInfo& info : file.tensors()) {
+              list.append(info_tuple(info));
+            }
+            return list;
+          },
+          nb::sig("def tensors(self) -> list[tuple[Any, ...]]"))
+      .def("table", &File::table);
+  module.def("raw_table", raw_table);
+  module.def("set_table_type",
+             [](nb::handle type) { table_type = nb::borrow(type).release().ptr(); });
+}
+
+}  // namespace sheaf::python

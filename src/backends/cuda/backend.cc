@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// The cuda backend: its tables of kernels, in which the first that accepts wins, and its steps.
+#include "backends/cuda/device.h"
+#include "backends/cuda/gather.h"
+#include "backends/cuda/scatter.h"
+
+namespace sheaf {
+
+const Backend* cuda_backend();
+
+namespace cuda {
+namespace {
+
+constexpr GatherKernel kGather[] = {
+    {"cuda.lookup", lookup_refusal, run_lookup, Checks::kWhileMoving},
+    {"cuda.elements", elements_refusal, run_lookup, Checks::kWhileMoving},
+    {"cuda.columns", columns_refusal, run_columns, Checks::kWhileMoving, columns_bytes},
+    {"cuda.small", small_refusal, run_small, Checks::kFirst},
+    {"cuda.rows", rows_refusal, run_rows, Checks::kWhileMoving},
+    {"cuda.strided", strided_refusal, run_rows, Checks::kWhileMoving},
+};
+
+constexpr ScatterKernel kScatter[] = {
+    {"cuda.shared", shared_refusal, run_shared},
+    {"cuda.atomics", atomics_refusal, run_atomics},
+    {"cuda.last", last_refusal, run_last, Checks::kNever, last_bytes},
+    {"cuda.sorted", sorted_refusal, run_sorted, Checks::kNever, sorted_bytes},
+};
+
+constexpr int kDlpackCuda = 2;  // kDLCUDA
+
+// The parts of a complex number are computed with one by one.
+int64_t alignment(DType type) {
+  return type == c64 || type == c128 ? type.bytes() / 2 : type.bytes();
+}
+
+constexpr DeviceSteps kSteps{.allocate = allocate,
+                             .release = release,
+                             .upload = upload,
+                             .download = download,
+                             .fill = fill_bytes,
+                             .free_bytes = free_bytes,
+                             .zero = zero,
+                             .prepare = prepare,
+                             .complete_verdict = complete_verdict,
+                             .wait = wait,
+                             .check_launches = check_launches,
+                             .alignment = alignment,
+                             .dlpack_type = kDlpackCuda,
+                             .current = current_number};
+
+constexpr Backend kBackend{.name = "cuda",
+                           .gather = kGather,
+                           .scatter = kScatter,
+                           .device = &kSteps,
+                           .available = available,
+                           .describe = describe,
+                           .check = check,
+                           .copy = copy,
+                           .fill = fill,
+                           .count = count,
+                           .divide = divide};
+
+}  // namespace
+}  // namespace cuda
+
+const Backend* cuda_backend() { return &cuda::kBackend; }
+
+}  // namespace sheaf

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// Choosing from rows in shared memory: several indices per load, several outputs per store.
+#pragma once
+
+#include "backends/cuda/move_rows.cuh"
+
+namespace sheaf::cuda {
+
+// kTogether neighbouring indices, read by one instruction where there are several.
+template <Indices kIndices, int kTogether>
+struct RawIndices {
+  using Raw = std::conditional_t<kIndices == Indices::kInt32, int32_t, long long>;
+  Raw raw[kTogether];
+
+  __device__ void load(Kind kind, const std::byte* indices, int64_t element) {
+    if constexpr (kIndices == Indices::kBits64 && kTogether == 2) {
+      const auto two = load_once<longlong2>(indices + element * 8);
+      raw[0] = two.x;
+      raw[1] = two.y;
+    } else if constexpr (kIndices == Indices::kInt32 && kTogether == 4) {
+      const auto four = load_once<int4>(indices + element * 4);
+      raw[0] = four.x;
+      raw[1] = four.y;
+      raw[2] = four.z;
+      raw[3] = four.w;
+    } else if constexpr (kIndices == Indices::kInt32 && kTogether == 2) {
+      const auto two = load_once<int2>(indices + element * 4);
+      raw[0] = two.x;
+      raw[1] = two.y;
+    } else {
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        raw[i] = static_cast<Raw>(load_raw<kIndices>(kind, indices, element + i));
+      }
+    }
+  }
+
+  __device__ void resolve(const AnyNest& nest, uint32_t (&entries)[kTogether]) const {
+    const auto extent = static_cast<uint32_t>(nest.coordinates[0].extent);
+#pragma unroll
+    for (int i = 0; i < kTogether; ++i) {
+      entries[i] = narrow_entry_of(nest, raw[i], extent);
+    }
+  }
+};
+
+template <class T, int kTogether>
+struct alignas(sizeof(T) * kTogether) Together {
+  T values[kTogether];
+};
+
+// kTogether neighbouring outputs, written by one instruction.
+template <int kBytes, int kTogether>
+__device__ void write_outputs(const GatherArgs<AnyNest>& args, const std::byte* row,
+                              const uint32_t (&entries)[kTogether], std::byte* to) {
+  union {
+    Together<Word<kBytes>, kTogether> outputs;
+    Word<kBytes * kTogether> word;
+  } chosen;
+#pragma unroll
+  for (int i = 0; i < kTogether; ++i) {
+    chosen.outputs.values[i] =
+        entries[i] != kNarrowOutside
+            ? *reinterpret_cast<const Word<kBytes>*>(row + entries[i] * kBytes)
+            : outside_word<kBytes>(args.nest, args.report, 0);
+  }
+  store_streaming(to, chosen.word);
+}
+
+// How many indices, and outputs of kBytes, one instruction reads and writes at most.
+template <int kBytes, Indices kIndices>
+inline constexpr int kMostTogether = kIndices == Indices::kAnyType  ? 1
+                                     : kIndices == Indices::kBits64 ? (kBytes == 16 ? 1 : 2)
+                                     : kBytes <= 4                  ? 4
+                                                                    : 16 / kBytes;
+
+// The widest access, up to `most` bytes, that a pointer and steps from it allow.
+inline int common_alignment(const void* memory, std::initializer_list<int64_t> steps, int most) {
+  auto bits =
+      static_cast<uint64_t>(reinterpret_cast<uintptr_t>(memory)) | static_cast<uint64_t>(most);
+  for (const int64_t step : steps) {
+    bits |= static_cast<uint64_t>(step);
+  }
+  return 1 << std::countr_zero(bits);
+}
+
+}  // namespace sheaf::cuda

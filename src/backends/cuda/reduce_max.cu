@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#include "backends/cuda/reduce_long.cuh"
+#include "backends/cuda/reduce_shared.cuh"
+
+namespace sheaf::cuda {
+
+void reduce_max(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted) {
+  launch_reduce<Reduction::kMax>(scatter, call, sorted);
+}
+
+void shared_max(const SharedCall& call) { launch_shared<Reduction::kMax>(call); }
+
+}  // namespace sheaf::cuda

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#include "backends/cuda/reduce_long.cuh"
+#include "backends/cuda/reduce_shared.cuh"
+
+namespace sheaf::cuda {
+
+void reduce_sub(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted) {
+  launch_reduce<Reduction::kSub>(scatter, call, sorted);
+}
+
+void shared_sub(const SharedCall& call) { launch_shared<Reduction::kSub>(call); }
+
+}  // namespace sheaf::cuda

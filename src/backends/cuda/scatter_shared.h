@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+//
+// What the host side of cuda.shared (scatter_shared.cu) and its kernels (reduce_shared.cuh, one
+// file per reduction) have in common.
+#pragma once
+
+#include "backends/cuda/resolve.cuh"
+#include "backends/cuda/scatter.h"
+
+namespace sheaf::cuda {
+
+inline constexpr int kMostSharedThreads = 1024;
+inline constexpr int kSharedStatic = 1024;          // of a block's shared memory: more than it has
+inline constexpr int64_t kMostSharedCells = 65535;  // numbers of slots and items have 16 bits
+inline constexpr int kWalkedList = 64;              // longer lists are reduced by a warp
+
+// One dimension of the nest. Strides: data and output in bytes, index in elements.
+struct SharedLoop {
+  int64_t extent, data, index, output;
+};
+
+// A group is a few neighbouring columns, whose elements share sectors of memory. Item i of a group
+// is update i >> column_bits of column i % columns; slot c << column_bits + j is cell c of column
+// j.
+struct SharedArgs {
+  AnyNest batch;  // the loops outside; the rule and the one coordinate
+  ScatterCall call;
+  SharedLoop updates;  // of one column, in order; data is 0
+  SharedLoop column;   // neighbouring columns
+  int64_t cell_stride;
+  int64_t groups, groups_of_point;  // in all; per point of batch
+  int column_bits;
+  int cells;  // of a column
+  int chunk;  // items that are in shared memory at a time
+  Indices indices;
+};
+
+struct SharedCall {
+  SharedArgs args;
+  DType type;
+  unsigned blocks;
+  int threads;
+  size_t shared_bytes;
+};
+
+void shared_add(const SharedCall& call);
+void shared_sub(const SharedCall& call);
+void shared_mul(const SharedCall& call);
+void shared_min(const SharedCall& call);
+void shared_max(const SharedCall& call);
+
+}  // namespace sheaf::cuda

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//
+// cuda.sorted: tuples sorted by cell make cells independent of one another, so that each is reduced
+// in the order of its updates. Without reduction only the last update of a cell counts.
+#include <bit>
+
+#include "backends/cuda/reduce.cuh"
+
+namespace sheaf::cuda {
+namespace {
+
+template <int kBytes>
+__global__ void __launch_bounds__(kReduceThreads)
+    assign_kernel(const __grid_constant__ ReduceArgs args) {
+  const int64_t number = int64_t{blockIdx.x} * kReduceThreads + threadIdx.x;
+  const auto list_number =
+      static_cast<int64_t>(args.pieces.quotient(static_cast<uint64_t>(number)));
+  const int64_t lists = list_count(args);
+  if (list_number >= lists || refused(args.check)) {
+    return;
+  }
+  const List list(args, list_number, lists);
+  if (list.live) {
+    const Piece piece(args, number - list_number * static_cast<int64_t>(args.pieces.divisor),
+                      kBytes);
+    const std::byte* from = args.updates + piece.updates + update_of(args, list.end - 1);
+    *reinterpret_cast<Word<kBytes>*>(args.output + list.cell + piece.output) =
+        load_once<Word<kBytes>>(from);
+  }
+}
+
+void launch_assign(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted,
+                   int word_bytes) {
+  const ReduceArgs args = reduce_args(scatter, call, sorted, word_bytes);
+  const unsigned blocks = reduce_blocks(scatter, args);
+  with_word_bytes(word_bytes, [&](auto bytes) {
+    assign_kernel<bytes()><<<blocks, kReduceThreads, 0, call.stream>>>(args);
+  });
+}
+
+// No memory has room for lists of more.
+constexpr int64_t kMostTuples = int64_t{1} << 48;
+
+void launch_reduction(const ScatterNest& scatter, const ScatterCall& call,
+                      const SortedTuples& sorted) {
+  switch (scatter.tuples.reduction) {
+    case Reduction::kAdd:
+    case Reduction::kMean: return reduce_add(scatter, call, sorted);
+    case Reduction::kSub: return reduce_sub(scatter, call, sorted);
+    case Reduction::kMul: return reduce_mul(scatter, call, sorted);
+    case Reduction::kMin: return reduce_min(scatter, call, sorted);
+    case Reduction::kMax: return reduce_max(scatter, call, sorted);
+    case Reduction::kNone:
+      return launch_assign(scatter, call, sorted, scatter_word_bytes(scatter, call));
+  }
+}
+
+}  // namespace
+
+int scatter_word_bytes(const ScatterNest& scatter, const ScatterCall& call) {
+  const auto bits = uint64_t{reinterpret_cast<uintptr_t>(call.output)} |
+                    uint64_t{reinterpret_cast<uintptr_t>(call.updates)} |
+                    stride_bits(scatter.tuples) | stride_bits(scatter.slices) | 16;
+  return 1 << std::countr_zero(bits);
+}
+
+const char* sorted_refusal(const KernelQuery& query) {
+  if (query.nest.empty()) {
+    return nullptr;
+  }
+  const ScatterNest scatter = scatter_nest(query.nest);
+  if (scatter.tuple_count > kMostTuples) {
+    return "more than 2^48 updates to sort";
+  }
+  const int64_t elements = scatter.tuples.row_bytes / query.nest.element_bytes;
+  return fits_launch(most_lists(scatter) * elements * scatter.slice_count, kReduceThreads)
+             ? nullptr
+             : "more blocks than one launch can have";
+}
+
+size_t sorted_bytes(const Nest& nest, int /*threads*/) {
+  return sort_layout(scatter_nest(nest)).bytes;
+}
+
+bool run_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
+  const ScatterNest scatter = scatter_nest(nest);
+  const ScatterCall call = scatter_call(buffers, launch);
+  launch_reduction(scatter, call,
+                   launch_sort(scatter, call, launch.workspace, sort_layout(scatter)));
+  return true;
+}
+
+}  // namespace sheaf::cuda

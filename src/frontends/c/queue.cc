@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "frontends/c/queue.h"
+
+#include "frontends/c/dlpack.h"
+#include "frontends/c/plan.h"
+#include "plan/refuse.h"
+#include "support/text.h"
+
+namespace sheaf {
+namespace {
+
+void start(const Plan& plan, const TensorMemory& memory, const Queue& queue,
+           const RunOptions& options) {
+  if (plan.is_scatter()) {
+    start_scatter(plan, memory, queue, options);
+  } else {
+    start_gather(plan, memory, queue, options);
+  }
+}
+
+Queue view_of(const sheaf_queue& queue) {
+  Queue view{.device = queue.device, .threads = queue.threads, .stream = queue.stream};
+  if (queue.workspace) {
+    view.workspace = *queue.workspace;
+  }
+  return view;
+}
+
+void finish_queue(sheaf_queue& queue) {
+  if (queue.unreported) {
+    const Plan plan = *queue.unreported;
+    queue.unreported.reset();
+    finish(plan, view_of(queue));
+  }
+}
+
+// Runs take turns in the stream, so one workspace does for all; a larger one waits for them.
+void grow_workspace(sheaf_queue& queue, const Plan& plan) {
+  const size_t needed = workspace_bytes(plan, view_of(queue));
+  if (queue.workspace && queue.workspace->bytes() >= needed) {
+    return;
+  }
+  DeviceMemory larger(queue.device, needed);
+  if (queue.workspace) {
+    wait(view_of(queue));
+  }
+  queue.workspace = std::move(larger);
+}
+
+void run_on_device_queue(const Plan& plan, const TensorMemory& memory, sheaf_queue& queue,
+                         const RunOptions& options) {
+  finish_queue(queue);
+  grow_workspace(queue, plan);
+  start(plan, memory, view_of(queue), options);
+  if (plan.nest().out_of_range == OutOfRange::kFail) {
+    queue.unreported = plan;
+  }
+}
+
+void run_to_the_end(const Plan& plan, const TensorMemory& memory, std::string_view device,
+                    const RunOptions& options) {
+  Queue queue{.device = device};
+  const DeviceMemory workspace(device, workspace_bytes(plan, queue));
+  queue.workspace = workspace;
+  start(plan, memory, queue, options);
+  finish(plan, queue);
+}
+
+sheaf_queue& required_queue(sheaf_queue* queue, const char* call) {
+  if (queue == nullptr) {
+    refuse_null(call, "queue", "a queue that sheaf_queue_host or sheaf_queue_device made");
+  }
+  return *queue;
+}
+
+sheaf_queue*& queue_place(sheaf_queue** queue, const char* call) {
+  if (queue == nullptr) {
+    refuse_null(call, "queue", "the address of a sheaf_queue*");
+  }
+  *queue = nullptr;
+  return *queue;
+}
+
+}  // namespace
+
+void run_in_place(const Plan& plan, const TensorMemory& memory, std::string_view device,
+                  sheaf_queue* queue, const RunOptions& options) {
+  if (queue != nullptr && queue->device != device) {
+    const auto name = [](std::string_view place) { return place.empty() ? "the host" : place; };
+    refuse(plan.request(), {Reason::kMemory}, "queue of another device",
+           cat("the tensors are in memory of ", name(device), ", but the queue is of ",
+               name(queue->device)),
+           "a queue of the tensors' device, or none");
+  }
+  if (device.empty()) {
+    const int threads = options.threads > 0 || queue == nullptr ? options.threads : queue->threads;
+    start(plan, memory, {.threads = threads}, options);
+  } else if (queue != nullptr) {
+    run_on_device_queue(plan, memory, *queue, options);
+  } else {
+    run_to_the_end(plan, memory, device, options);
+  }
+}
+
+}  // namespace sheaf
+
+sheaf_status sheaf_queue_host(int32_t threads, sheaf_queue** queue) {
+  return sheaf::at_c_boundary([&] {
+    sheaf_queue*& place = sheaf::queue_place(queue, "sheaf_queue_host");
+    if (threads < 0) {
+      throw sheaf::Error(
+          sheaf::ErrorCode::kInvalidArgument,
+          sheaf::cat("sheaf_queue_host: threads out of range\n  threads = ", threads,
+                     ", but it is a number of threads\n  no queue was made\n  try: 0 "
+                     "for as many as pay"));
+    }
+    place = new sheaf_queue{.device = {}, .threads = threads};
+  });
+}
+
+sheaf_status sheaf_queue_device(DLDevice device, void* stream, sheaf_queue** queue) {
+  return sheaf::at_c_boundary([&] {
+    sheaf_queue*& place = sheaf::queue_place(queue, "sheaf_queue_device");
+    const std::string_view name =
+        sheaf::device_from_dlpack(device, {"sheaf_queue_device", "device"}, "of a queue");
+    place = new sheaf_queue{.device = name, .stream = stream};
+  });
+}
+
+sheaf_status sheaf_queue_finish(sheaf_queue* queue) {
+  return sheaf::at_c_boundary([&] {
+    sheaf_queue& q = sheaf::required_queue(queue, "sheaf_queue_finish");
+    if (q.unreported) {
+      sheaf::finish_queue(q);
+    } else {
+      sheaf::wait(sheaf::view_of(q));
+    }
+  });
+}
+
+void sheaf_queue_destroy(sheaf_queue* queue) {
+  if (queue != nullptr && queue->workspace) {
+    sheaf::at_c_boundary([&] { sheaf::wait(sheaf::view_of(*queue)); });
+  }
+  delete queue;
+}

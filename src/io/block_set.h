@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+//
+// Which blocks of a file are wanted: one bit per block. The n-th wanted block goes to slot n of the
+// buffers, so a run of neighbouring blocks is one read and lies together in memory.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sheaf::io {
+
+class BlockSet {
+ public:
+  // Memory for each block, in bytes: its bit, and its share of the counts of 64 blocks.
+  static constexpr int64_t blocks_in(int64_t bytes) { return bytes * 4; }
+
+  BlockSet(int64_t first, int64_t end)
+      : first_(first), words_(static_cast<size_t>((end - first + 63) / 64)) {}
+
+  void add(int64_t block) { word(block) |= bit(block); }
+  bool contains(int64_t block) const { return (word(block) & bit(block)) != 0; }
+
+  // After the last add(): makes slot_of() valid and returns the number of blocks.
+  int64_t count() {
+    before_.resize(words_.size());
+    int64_t total = 0;
+    for (size_t w = 0; w < words_.size(); ++w) {
+      before_[w] = total;
+      total += std::popcount(words_[w]);
+    }
+    return total;
+  }
+
+  int64_t slot_of(int64_t block) const {
+    const auto at = static_cast<size_t>((block - first_) / 64);
+    return before_[at] + std::popcount(words_[at] & (bit(block) - 1));
+  }
+
+  // The first wanted block at or after `block`; `end` if there is none before it.
+  int64_t next(int64_t block, int64_t end) const {
+    while (block < end) {
+      const uint64_t rest = word(block) & ~(bit(block) - 1);
+      if (rest != 0) {
+        const int64_t found = block - (block - first_) % 64 + std::countr_zero(rest);
+        return found < end ? found : end;
+      }
+      block += 64 - (block - first_) % 64;
+    }
+    return end;
+  }
+
+ private:
+  uint64_t& word(int64_t block) { return words_[static_cast<size_t>((block - first_) / 64)]; }
+  uint64_t word(int64_t block) const { return words_[static_cast<size_t>((block - first_) / 64)]; }
+  uint64_t bit(int64_t block) const { return uint64_t{1} << ((block - first_) % 64); }
+
+  int64_t first_;
+  std::vector<uint64_t> words_;
+  std::vector<int64_t> before_;  // blocks wanted before each word
+};
+
+// Blocks that are in memory at one time: wanted blocks of [first_block, end_block), in slots
+// [first_slot, first_slot + slots).
+struct Wave {
+  int64_t first_block, end_block;
+  int64_t first_slot, slots;
+};
+
+// Splits the `count` wanted blocks of [first, end) into waves of at most `most` slots.
+inline std::vector<Wave> split_into_waves(const BlockSet& wanted, int64_t first, int64_t end,
+                                          int64_t count, int64_t most) {
+  std::vector<Wave> waves;
+  for (int64_t slot = 0; slot < count; slot += most) {
+    Wave wave{wanted.next(first, end), 0, slot, count - slot < most ? count - slot : most};
+    first = wave.first_block;
+    for (int64_t i = 0; i < wave.slots; ++i) {
+      first = wanted.next(first, end) + 1;
+    }
+    wave.end_block = first;
+    waves.push_back(wave);
+  }
+  return waves;
+}
+
+}  // namespace sheaf::io

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "io/byte_space.h"
+
+#include <fcntl.h>
+
+#include <cstring>
+
+#include "io/file_error.h"
+#include "io/inflate.h"
+#include "support/text.h"
+
+namespace sheaf::io {
+namespace {
+
+class FileSpace final : public ByteSpace {
+ public:
+  FileSpace(const TableSource& source, const FileOptions& options) : source_(source) {
+    const OpenFile& file = *source.file;
+    int descriptor = file.descriptor();
+    if (options.direct) {
+      direct_ = file.direct();
+      descriptor = direct_.get();
+      if (descriptor < 0) {
+        refuse_file(file.path(), "no O_DIRECT", "its file system cannot read past the page cache",
+                    "direct = false");
+      }
+    } else {
+      // Readahead would read what nobody asked for.
+      posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM);
+    }
+    const ReadTarget target{file, descriptor, options.depth};
+    pread_ = make_pread_reader(target);
+    last_ = pread_.get();
+    // A ring costs more to make than a few reads take: it is made when many are asked for.
+    may_use_ring_ = options.reader != "pread";
+    if (options.reader == "io_uring") {
+      ring_ = make_uring_reader(target);
+    }
+    if (options.reader == "io_uring" && !ring_) {
+      refuse_file(file.path(), "no io_uring",
+                  "the kernel refuses it, or Sheaf was built without liburing",
+                  "reader = \"pread\"");
+    }
+    descriptor_ = descriptor;
+    depth_ = options.depth;
+  }
+
+  int64_t table_offset() const override { return source_.offset; }
+  int64_t size() const override { return source_.file->size(); }
+  std::string_view reader_name() const override { return last_->name(); }
+  void read(std::span<const ReadRequest> requests) override {
+    if (!ring_ && may_use_ring_ && requests.size() > kFewRequests) {
+      ring_ = make_uring_reader({*source_.file, descriptor_, depth_});
+      may_use_ring_ = ring_ != nullptr;
+    }
+    last_ = ring_ ? ring_.get() : pread_.get();
+    last_->read(requests);
+  }
+  void check_unchanged() const override { source_.file->check_unchanged(); }
+
+ private:
+  static constexpr size_t kFewRequests = 8;
+
+  const TableSource& source_;
+  Descriptor direct_;
+  int descriptor_ = -1, depth_ = 1;
+  bool may_use_ring_ = false;
+  std::unique_ptr<Reader> pread_, ring_;
+  Reader* last_ = nullptr;  // of the two, the one that read last
+};
+
+class InflatedSpace final : public ByteSpace {
+ public:
+  InflatedSpace(const TableSource& source, int64_t bytes)
+      : source_(source),
+        bytes_(bytes),
+        stream_(source.file, source.offset, source.deflated->stream_bytes) {}
+
+  int64_t table_offset() const override { return 0; }
+  int64_t size() const override { return bytes_; }
+  std::string_view reader_name() const override { return "inflate"; }
+  void read(std::span<const ReadRequest> requests) override {
+    for (const ReadRequest& r : requests) {
+      stream_.read(source_.deflated->skipped + r.offset, r.to, r.bytes);
+    }
+  }
+  void check_unchanged() const override { source_.file->check_unchanged(); }
+
+ private:
+  const TableSource& source_;
+  int64_t bytes_;
+  InflateStream stream_;
+};
+
+class MemorySpace final : public ByteSpace {
+ public:
+  explicit MemorySpace(const TableSource& source) : source_(source) {}
+  int64_t table_offset() const override { return 0; }
+  int64_t size() const override { return std::ssize(source_.bytes); }
+  std::string_view reader_name() const override { return "memory"; }
+  void read(std::span<const ReadRequest> requests) override {
+    for (const ReadRequest& r : requests) {
+      std::memcpy(r.to, source_.bytes.data() + r.offset, static_cast<size_t>(r.bytes));
+    }
+  }
+  void check_unchanged() const override {}
+
+ private:
+  const TableSource& source_;
+};
+
+}  // namespace
+
+void check_options(const std::string& path, const FileOptions& options) {
+  const bool known =
+      options.reader.empty() || options.reader == "io_uring" || options.reader == "pread";
+  if (options.memory < (1 << 20) || options.depth < 1 || options.depth > 4096 || !known) {
+    refuse_file(path, "impossible options",
+                cat("memory ", options.memory, " (1 MiB or more), depth ", options.depth,
+                    " (1 to 4096), reader \"", options.reader, "\" (io_uring or pread)"),
+                "the defaults of FileOptions");
+  }
+}
+
+std::unique_ptr<ByteSpace> open_space(const Table& table, const FileOptions& options) {
+  check_options(table.info().path, options);
+  const TableSource& source = *table.source();
+  if (!source.file) {
+    return std::make_unique<MemorySpace>(source);
+  }
+  if (source.deflated) {
+    return std::make_unique<InflatedSpace>(source, table.info().bytes);
+  }
+  return std::make_unique<FileSpace>(source, options);
+}
+
+}  // namespace sheaf::io

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// What a table's blocks are cut from: a file, counted from its start so that blocks are pages; an
+// inflated stream; or bytes in memory.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "io/reader.h"
+#include "io/source.h"
+
+namespace sheaf::io {
+
+inline constexpr int64_t kBlockBytes = 4096;
+
+class ByteSpace {
+ public:
+  virtual ~ByteSpace() = default;
+  virtual int64_t table_offset() const = 0;  // of the table's first byte
+  virtual int64_t size() const = 0;          // where the last block is cut
+  virtual std::string_view reader_name() const = 0;
+  virtual void read(std::span<const ReadRequest> requests) = 0;  // rising offsets
+  virtual void check_unchanged() const = 0;
+};
+
+std::unique_ptr<ByteSpace> open_space(const Table& table, const FileOptions& options);
+
+// Refuses options that make no sense.
+void check_options(const std::string& path, const FileOptions& options);
+
+}  // namespace sheaf::io

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+#include "io/new_file.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "io/file_error.h"
+#include "support/text.h"
+
+namespace sheaf {
+namespace {
+
+// Hidden files that have a name: what a signal handler has to unlink. Fixed, as a handler may
+// neither lock nor allocate; a file that finds no room here is only removed by its destructor.
+constexpr size_t kMaxUnfinished = 32;
+std::atomic<const char*> unfinished[kMaxUnfinished];
+
+void note_unfinished(const char* name) {
+  for (auto& slot : unfinished) {
+    const char* none = nullptr;
+    if (slot.compare_exchange_strong(none, name)) {
+      return;
+    }
+  }
+}
+
+void forget_unfinished(const char* name) {
+  for (auto& slot : unfinished) {
+    const char* expected = name;
+    if (slot.compare_exchange_strong(expected, nullptr)) {
+      return;
+    }
+  }
+}
+
+std::string folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+}  // namespace
+
+void remove_unfinished_files() noexcept {
+  for (auto& slot : unfinished) {
+    if (const char* name = slot.load()) {
+      unlink(name);
+    }
+  }
+}
+
+namespace io {
+
+NewFile::NewFile(const std::string& path) : path_(path), target_(path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) {
+      refuse_file(path, "not a regular file", "a FIFO, a device or a folder cannot be replaced",
+                  "another path; -o - writes to standard output");
+    }
+    // Replacing a link would leave the file that it stands for as it is.
+    std::error_code error;
+    const auto real = std::filesystem::canonical(path, error);
+    target_ = error ? path : real.string();
+  }
+  const std::string folder = folder_of(target_);
+  open_unnamed(folder);
+  if (descriptor_.get() < 0) {
+    give_name(folder);
+  }
+}
+
+void NewFile::open_unnamed(const std::string& folder) {
+  descriptor_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+}
+
+// Gives a file without a name one; false, with errno, if that cannot be.
+bool NewFile::link_as(const std::string& name) const {
+  const std::string self = cat("/proc/self/fd/", descriptor_.get());
+  return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+}
+
+void NewFile::give_name(const std::string& folder) {
+  static std::atomic<int> number{0};
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    temporary_ = cat(folder, "/.sheaf-", int64_t{getpid()}, "-", ++number, ".part");
+    if (descriptor_.get() >= 0) {
+      if (link_as(temporary_)) {
+        note_unfinished(temporary_.c_str());
+        return;
+      }
+    } else {
+      descriptor_ =
+          Descriptor(open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666));
+      if (descriptor_.get() >= 0) {
+        note_unfinished(temporary_.c_str());
+        return;
+      }
+    }
+    if (errno != EEXIST) {
+      break;
+    }
+  }
+  const int error = errno;
+  temporary_.clear();
+  fail_file(path_, "create", error);
+}
+
+NewFile::~NewFile() {
+  if (!temporary_.empty()) {
+    if (!committed_) {
+      unlink(temporary_.c_str());
+    }
+    forget_unfinished(temporary_.c_str());
+  }
+}
+
+void NewFile::resize(int64_t bytes) {
+  if (ftruncate(descriptor(), bytes) != 0) {
+    fail_file(path_, cat("make room for ", bytes, " bytes"), errno);
+  }
+  if (bytes == 0) {
+    return;
+  }
+  int error = fallocate(descriptor(), 0, 0, bytes) == 0 ? 0 : errno;
+  if (error != 0 && error != EOPNOTSUPP && error != EINTR && error != ENOSYS) {
+    fail_file(path_, cat("make room for ", bytes, " bytes"), error);
+  }
+}
+
+void NewFile::write(int64_t offset, const void* from, int64_t bytes) {
+  const auto* at = static_cast<const char*>(from);
+  for (int64_t done = 0; done < bytes;) {
+    const ssize_t put =
+        pwrite(descriptor(), at + done, static_cast<size_t>(bytes - done), offset + done);
+    if (put < 0 && errno != EINTR) {
+      fail_file(path_, cat("write ", bytes, " bytes at ", offset), errno);
+    }
+    done += put > 0 ? put : 0;
+  }
+}
+
+void NewFile::read(int64_t offset, void* to, int64_t bytes) const {
+  auto* at = static_cast<char*>(to);
+  for (int64_t done = 0; done < bytes;) {
+    const ssize_t got =
+        pread(descriptor(), at + done, static_cast<size_t>(bytes - done), offset + done);
+    if (got < 0 && errno != EINTR) {
+      fail_file(path_, cat("read back ", bytes, " bytes at ", offset), errno);
+    }
+    if (got == 0) {
+      fail_short(path_, offset, bytes, offset + done);
+    }
+    done += got > 0 ? got : 0;
+  }
+}
+
+void NewFile::copy_of(const OpenFile& from) {
+  if (ioctl(descriptor(), FICLONE, from.descriptor()) == 0) {
+    return;
+  }
+  resize(from.size());
+  int64_t done = 0;
+  while (done < from.size()) {
+    off_t in = done, out = done;
+    const ssize_t copied = copy_file_range(from.descriptor(), &in, descriptor(), &out,
+                                           static_cast<size_t>(from.size() - done), 0);
+    if (copied < 0 && errno == EINTR) {
+      continue;
+    }
+    if (copied <= 0) {
+      break;  // not between these file systems, or the file ends: the loop below finds out
+    }
+    done += copied;
+  }
+  std::vector<char> buffer(1 << 18);
+  while (done < from.size()) {
+    const int64_t bytes = std::min(std::ssize(buffer), from.size() - done);
+    from.read(done, buffer.data(), bytes);
+    write(done, buffer.data(), bytes);
+    done += bytes;
+  }
+  from.check_unchanged();
+}
+
+void NewFile::commit() {
+  struct stat old = {};
+  if (stat(target_.c_str(), &old) == 0) {
+    fchmod(descriptor(), old.st_mode & 07777);
+  }
+  if (fsync(descriptor()) != 0) {
+    fail_file(path_, "write to the disk", errno);
+  }
+  const std::string folder = folder_of(target_);
+  if (!temporary_.empty() || !link_as(target_)) {
+    // There is a file of this name: only a rename can replace it, and that needs a name first.
+    if (temporary_.empty()) {
+      give_name(folder);
+    }
+    if (rename(temporary_.c_str(), target_.c_str()) != 0) {
+      fail_file(path_, "give the new file its name", errno);
+    }
+  }
+  committed_ = true;
+  const Descriptor directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0 || fsync(directory.get()) != 0) {
+    fail_file(path_, "write its folder to the disk", errno);
+  }
+}
+
+}  // namespace io
+}  // namespace sheaf

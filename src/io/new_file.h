@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// A file that appears under its name when it is complete and on the disk, or not at all.
+#pragma once
+
+#include <string>
+
+#include "io/open_file.h"
+
+namespace sheaf::io {
+
+class NewFile {
+ public:
+  // The file that will be `path` has no name yet where the file system can do that (O_TMPFILE):
+  // then not even `kill -9` leaves anything behind. Else it is a hidden file beside `path`.
+  explicit NewFile(const std::string& path);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  int descriptor() const { return descriptor_.get(); }
+
+  // Reserves the disk space, so that a full disk is found before the work and not after it.
+  void resize(int64_t bytes);
+  void write(int64_t offset, const void* from, int64_t bytes);
+  void read(int64_t offset, void* to, int64_t bytes) const;
+
+  // Makes this a copy of `from`: shared blocks where the file system can, else a copy inside the
+  // kernel, else by hand.
+  void copy_of(const OpenFile& from);
+
+  // fsync, rename to the final name, fsync of the folder. Keeps the permissions of a file that is
+  // replaced.
+  void commit();
+
+ private:
+  void open_unnamed(const std::string& folder);
+  bool link_as(const std::string& name) const;
+  void give_name(const std::string& folder);
+
+  std::string path_;       // as the caller named it
+  std::string target_;     // what it stands for, when `path_` is a link
+  std::string temporary_;  // the hidden name; empty: none yet
+  Descriptor descriptor_;
+  bool committed_ = false;
+};
+
+}  // namespace sheaf::io

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "io/open_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "io/file_error.h"
+#include "support/text.h"
+
+namespace sheaf::io {
+namespace {
+
+int64_t modified_ns(const struct stat& status) {
+  return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+const char* kind_of(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFDIR: return "a folder";
+    case S_IFIFO: return "a FIFO";
+    case S_IFSOCK: return "a socket";
+    case S_IFCHR:
+    case S_IFBLK: return "a device";
+    default: return "something else";
+  }
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) {
+    close(number_);
+  }
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+OpenFile::OpenFile(const std::string& path) : path_(path) {
+  // O_NONBLOCK: opening a FIFO would otherwise wait for a writer. Regular files ignore it.
+  descriptor_ = Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (descriptor_.get() < 0) {
+    fail_file(path, "open", errno);
+  }
+  struct stat status = {};
+  if (fstat(descriptor_.get(), &status) != 0) {
+    fail_file(path, "open", errno);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    refuse_file(path, "not a regular file", cat("this is ", kind_of(status.st_mode)),
+                "copy its content into a file, and open that");
+  }
+  size_ = status.st_size;
+  modified_ns_ = modified_ns(status);
+  // Every opening has its own number: cached rows never outlive the state they were read from.
+  static std::atomic<uint64_t> openings{0};
+  identity_ = ++openings;
+}
+
+void OpenFile::read(int64_t offset, void* to, int64_t bytes) const {
+  auto* at = static_cast<char*>(to);
+  int64_t done = 0;
+  while (done < bytes) {
+    const ssize_t got =
+        pread(descriptor(), at + done, static_cast<size_t>(bytes - done), offset + done);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      fail_file(path_, cat("read ", bytes, " bytes at ", offset), errno);
+    }
+    if (got == 0) {
+      fail_short(path_, offset, bytes, offset + done);
+    }
+    done += got;
+  }
+}
+
+std::string OpenFile::text(int64_t offset, int64_t bytes) const {
+  std::string text(static_cast<size_t>(bytes), '\0');
+  read(offset, text.data(), bytes);
+  return text;
+}
+
+void OpenFile::check_unchanged() const {
+  struct stat status = {};
+  if (fstat(descriptor(), &status) != 0) {
+    fail_file(path_, "examine", errno);
+  }
+  if (status.st_size != size_ || modified_ns(status) != modified_ns_) {
+    refuse_file(path_, "changed since it was opened",
+                cat("it had ", size_, " bytes and has ", int64_t{status.st_size}, " now",
+                    status.st_size == size_ ? "; its time of modification differs" : ""),
+                "open it again; write a new file and rename it instead of writing in place");
+  }
+}
+
+Descriptor OpenFile::direct() const {
+  // Through the open descriptor: by now another file may have the name.
+  const std::string self = cat("/proc/self/fd/", descriptor());
+  return Descriptor(open(self.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT));
+}
+
+void fail_short(const std::string& path, int64_t offset, int64_t wanted, int64_t end) {
+  refuse_file(path, "shorter than expected",
+              cat(wanted, " bytes are wanted at ", offset, ", but the file ends at ", end),
+              "a complete copy; if another program writes to it, wait until it is done");
+}
+
+}  // namespace sheaf::io

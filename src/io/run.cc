@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+//
+// Plans on tables: into memory, into a new file, and back into the table's own file.
+#include <sys/stat.h>
+
+#include "io/byte_space.h"
+#include "io/file_error.h"
+#include "io/gather.h"
+#include "io/layout.h"
+#include "io/scatter.h"
+#include "plan/index_error.h"
+#include "plan/refuse.h"
+#include "support/text.h"
+
+namespace sheaf {
+namespace {
+
+void check_pointer(const Plan& plan, const char* name, const ConstTensor& tensor) {
+  if (tensor.data == nullptr && element_count(tensor.spec.sizes) > 0) {
+    refuse(plan.request(), "null pointer", cat(name, " has elements, but its pointer is null"),
+           "pass the tensor's memory");
+  }
+}
+
+void check_gather(const Plan& plan, const Table& data, const ConstTensor& indices) {
+  if (plan.is_scatter()) {
+    refuse(plan.request(), "not a gather", "run() on a table moves rows out of it",
+           "run_scatter_to_file");
+  }
+  check_planned(plan, "data", data.spec(), plan.data());
+  check_planned(plan, "indices", indices.spec, plan.indices());
+  check_pointer(plan, "indices", indices);
+}
+
+bool same_file(const Table& data, const std::string& path) {
+  struct stat a = {}, b = {};
+  return data.source()->file && fstat(data.source()->file->descriptor(), &a) == 0 &&
+         stat(path.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// A plan that copies all of a table: gather_nd by one tuple without components.
+Plan copy_plan(const TensorSpec& from) {
+  return plan_gather_nd(from, TensorSpec(i64, {0}), TensorSpec(from.dtype, from.sizes));
+}
+
+void copy_table(const Table& from, io::Sink& sink, const FileOptions& options) {
+  if (from.info().bytes > 0) {
+    io::gather_blocks(copy_plan(from.spec()), from, nullptr, sink, options);
+  }
+}
+
+void write_zeros(io::NewFile& file, int64_t start, int64_t bytes) {
+  const std::vector<std::byte> zeros(static_cast<size_t>(std::min<int64_t>(bytes, 1 << 18)));
+  for (int64_t done = 0; done < bytes; done += std::ssize(zeros)) {
+    file.write(start + done, zeros.data(), std::min(std::ssize(zeros), bytes - done));
+  }
+}
+
+// Scatter plans walk contiguous updates only.
+Array packed_updates(const Plan& plan, const ConstTensor& updates) {
+  Array packed(TensorSpec(plan.updates().dtype, plan.updates().sizes));
+  copy_plan(updates.spec).run(updates.data, nullptr, packed.tensor().data);
+  return packed;
+}
+
+// The plan of the same scatter with packed updates, and the output laid out as `output`.
+Plan packed_plan(const Plan& plan, const TensorSpec& output) {
+  Request request = plan.request();
+  request.updates = TensorSpec(request.updates.dtype, request.updates.sizes);
+  request.output = output;
+  request.output_given = true;
+  return make_plan(request);
+}
+
+void check_writable_in_place(const Table& data) {
+  const std::string& path = data.info().path;
+  if (!data.source()->is_plain() || path.ends_with(".npz")) {
+    io::refuse_file(path, "cannot be changed in place",
+                    cat("\"", data.info().name, "\" is compressed, encoded or has a checksum (",
+                        path.ends_with(".npz") ? ".npz" : data.info().storage, ")"),
+                    "another output file, or sheaf convert to .npy or .safetensors");
+  }
+}
+
+}  // namespace
+
+Array Table::load() const {
+  Array array(TensorSpec(spec().dtype, spec().sizes));
+  io::MemorySink sink(array.tensor().data);
+  copy_table(*this, sink, {});
+  return array;
+}
+
+void Table::read(int64_t offset, void* to, int64_t bytes) const {
+  if (offset < 0 || bytes < 0 || offset > info_.bytes || bytes > info_.bytes - offset) {
+    io::refuse_file(info_.path, "outside the tensor",
+                    cat(bytes, " bytes at ", offset, " of ", info_.bytes), "less");
+  }
+  const std::unique_ptr<io::ByteSpace> space = io::open_space(*this, {.reader = "pread"});
+  const io::ReadRequest request{space->table_offset() + offset, bytes, static_cast<std::byte*>(to)};
+  space->read({&request, 1});
+  space->check_unchanged();
+}
+
+FileStats run(const Plan& plan, const Table& data, const ConstTensor& indices, const Tensor& output,
+              const FileOptions& options) {
+  check_gather(plan, data, indices);
+  check_planned(plan, "output", output.spec, plan.output());
+  check_pointer(plan, "output", output);
+  io::MemorySink sink(output.data);
+  return io::gather_blocks(plan, data, indices.data, sink, options);
+}
+
+FileStats run_to_file(const Plan& plan, const Table& data, const ConstTensor& indices,
+                      const std::string& path, const FileOptions& options) {
+  check_gather(plan, data, indices);
+  check_planned(plan, "output", TensorSpec(plan.output().dtype, plan.output().sizes),
+                plan.output());
+  const io::FileLayout layout =
+      io::layout_for(io::format_of_name(path), path, {{"output", plan.output()}}, {});
+  io::NewFile file(path);
+  io::begin_layout(file, layout);
+  io::FileSink sink(file, layout.data_offsets[0]);
+  FileStats stats = io::gather_blocks(plan, data, indices.data, sink, options);
+  io::finish_layout(file, layout);
+  file.commit();
+  return stats;
+}
+
+FileStats run_scatter_to_file(const Plan& plan, const Table& data, const ConstTensor& indices,
+                              const ConstTensor& updates, const std::string& path,
+                              const FileOptions& options) {
+  if (!plan.is_scatter()) {
+    refuse(plan.request(), "not a scatter", "this is a plan of a gather", "run_to_file");
+  }
+  io::check_options(path, options);
+  check_planned(plan, "data", data.spec(), plan.data());
+  check_planned(plan, "indices", indices.spec, plan.indices());
+  check_planned(plan, "updates", updates.spec, plan.updates());
+  check_pointer(plan, "indices", indices);
+  check_pointer(plan, "updates", updates);
+  const OutOfRange rule = plan.nest().out_of_range;
+  if (rule == OutOfRange::kFail || rule == OutOfRange::kTrust) {
+    throw_first_bad_index(plan, indices.data);
+  }
+  const bool packed = updates.spec == TensorSpec(updates.spec.dtype, updates.spec.sizes);
+  const Array copy = packed ? Array(TensorSpec(u8, {0})) : packed_updates(plan, updates);
+  const void* update_bytes = packed ? updates.data : copy.tensor().data;
+
+  const bool in_place = same_file(data, path);
+  if (in_place) {
+    check_writable_in_place(data);
+  }
+  const TensorSpec output =
+      in_place ? data.spec() : TensorSpec(data.spec().dtype, data.spec().sizes);
+  const Plan ready = packed_plan(plan, output);
+  io::NewFile file(path);
+  io::FileLayout layout;
+  int64_t start = 0;
+  if (in_place) {
+    file.copy_of(*data.source()->file);
+    start = data.source()->offset;
+    if (plan.request().onto_zeros) {
+      write_zeros(file, start, data.info().bytes);
+    }
+  } else {
+    layout = io::layout_for(io::format_of_name(path), path,
+                            {{data.info().name.empty() ? "output" : data.info().name, output}}, {});
+    io::begin_layout(file, layout);  // zeros, where nothing is written
+    start = layout.data_offsets[0];
+    if (!plan.request().onto_zeros) {
+      io::FileSink sink(file, start);
+      copy_table(data, sink, options);
+    }
+  }
+  FileStats stats = io::scatter_blocks(ready, file, start, indices.data, update_bytes, options);
+  io::finish_layout(file, layout);
+  file.commit();
+  return stats;
+}
+
+void save(const std::string& path, const std::vector<NamedTable>& tensors,
+          const std::map<std::string, std::string>& metadata, const FileOptions& options) {
+  std::vector<io::NamedSpec> specs;
+  for (const NamedTable& tensor : tensors) {
+    specs.push_back(
+        {tensor.name, TensorSpec(tensor.table.spec().dtype, tensor.table.spec().sizes)});
+  }
+  const io::FileLayout layout = io::layout_for(io::format_of_name(path), path, specs, metadata);
+  io::NewFile file(path);
+  io::begin_layout(file, layout);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    io::FileSink sink(file, layout.data_offsets[i]);
+    copy_table(tensors[i].table, sink, options);
+    sink.flush();
+  }
+  io::finish_layout(file, layout);
+  file.commit();
+}
+
+void save(const std::string& path, const std::string& name, const ConstTensor& tensor) {
+  const TensorSpec packed(tensor.spec.dtype, tensor.spec.sizes);
+  const io::FileLayout layout =
+      io::layout_for(io::format_of_name(path), path, {{name, packed}}, {});
+  io::NewFile file(path);
+  io::begin_layout(file, layout);
+  if (io::data_bytes(packed) > 0) {
+    if (tensor.spec == packed) {
+      file.write(layout.data_offsets[0], tensor.data, io::data_bytes(packed));
+    } else {
+      Array copy(packed);
+      copy_plan(tensor.spec).run(tensor.data, nullptr, copy.tensor().data);
+      file.write(layout.data_offsets[0], copy.tensor().data, io::data_bytes(packed));
+    }
+  }
+  io::finish_layout(file, layout);
+  file.commit();
+}
+
+}  // namespace sheaf

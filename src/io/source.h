@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+//
+// Where the bytes of a table come from, and what a File holds.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "io/open_file.h"
+#include "sheaf/io.h"
+
+namespace sheaf {
+
+// One of three: bytes in a file (plain), a deflated part of a file, or bytes in memory.
+struct TableSource {
+  io::FilePointer file;  // null: in memory
+  int64_t offset = 0;    // of the table, or of the deflated stream
+
+  struct Deflated {
+    int64_t stream_bytes = 0;  // in the file
+    int64_t skipped = 0;       // bytes of the stream before the table, when inflated
+  };
+  std::optional<Deflated> deflated;
+  std::vector<std::byte> bytes;
+
+  bool is_plain() const { return file && !deflated; }
+};
+
+struct File::Contents {
+  FileFormat format = FileFormat::kRaw;
+  std::string path;
+  std::vector<TableInfo> tensors;
+  std::vector<std::shared_ptr<const TableSource>> sources;  // null where unsupported
+  std::map<std::string, std::string> metadata;
+
+  void add(TableInfo info, TableSource source);
+};
+
+namespace io {
+
+// What a file is too large or too small to hold. `spec` has been read from a header.
+// Returns its bytes; refuses a shape whose size leaves int64.
+int64_t checked_bytes(const std::string& path, const std::string& name, DType dtype,
+                      const std::vector<int64_t>& shape);
+
+// Sizes from a header as Dims: refuses a rank above kMaxRank and negative sizes.
+Dims checked_sizes(const std::string& path, const std::string& name,
+                   const std::vector<int64_t>& shape);
+
+// Adds a plain tensor after checking that it lies inside its file.
+void add_plain(File::Contents& contents, FilePointer file, TableInfo info);
+
+// The readers. Each reads headers only and throws FileError on anything out of the ordinary.
+void read_npy(File::Contents& contents, const FilePointer& file);
+void read_npz(File::Contents& contents, const FilePointer& file);
+void read_safetensors(File::Contents& contents, const FilePointer& file);
+void read_safetensors_index(File::Contents& contents, const FilePointer& file);
+void read_onnx(File::Contents& contents, const FilePointer& file);
+
+// The file that `name` in `model` stands for: beside it, never outside its folder.
+std::string beside(const OpenFile& model, const std::string& name);
+
+}  // namespace io
+}  // namespace sheaf

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// The caller's floating-point mode does not show in a sum, and is the same afterwards.
+#include "support/float_mode.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "sheaf/sheaf.h"
+
+namespace sheaf {
+namespace {
+
+// Subnormals are flushed to zero while it lives.
+class FlushToZero {
+ public:
+  FlushToZero() { DefaultFloatMode::write(saved_ | DefaultFloatMode::kFlush); }
+  ~FlushToZero() { DefaultFloatMode::write(saved_); }
+  FlushToZero(const FlushToZero&) = delete;
+  FlushToZero& operator=(const FlushToZero&) = delete;
+
+ private:
+  uint64_t saved_ = DefaultFloatMode::read();
+};
+
+template <class Element>
+std::vector<Element> sums(Element update, const char* kernel) {
+  const std::vector<Element> updates(64, update);
+  const std::vector<int64_t> rows(64, 1);
+  std::vector<Element> cells(3);
+  const Plan plan = plan_scatter({dtype_of<Element>(), {3}}, {i64, {64}},
+                                 {dtype_of<Element>(), {64}}, {.reduction = Reduction::kAdd});
+  plan.run(cells.data(), rows.data(), updates.data(), cells.data(), {.kernel = kernel});
+  return cells;
+}
+
+template <class Element>
+void expect_kept(Element smallest, Element sum) {
+  const FlushToZero flush;
+  for (const char* kernel : {"", "reference"}) {
+    EXPECT_EQ(sums(smallest, kernel)[1].bits, sum.bits) << kernel;
+  }
+}
+
+TEST(FloatMode, SubnormalSumsKeepTheirBits) {
+  if (DefaultFloatMode::kFlush == 0) {
+    GTEST_SKIP() << "this processor cannot flush subnormals";
+  }
+  expect_kept<float16>({1}, {64});  // 64 times the smallest number there is
+  expect_kept<bfloat16>({1}, {64});
+  for (const char* kernel : {"", "reference"}) {
+    float sum = 0;
+    {
+      const FlushToZero flush;
+      sum = sums(0x1p-149F, kernel)[1];
+    }
+    EXPECT_EQ(sum, 0x1p-143F) << kernel;  // compared with subnormals kept
+  }
+}
+
+TEST(FloatMode, OfTheCallerIsRestored) {
+  const FlushToZero flush;
+  const uint64_t before = DefaultFloatMode::read();
+  sums(bfloat16{1}, "");
+  EXPECT_EQ(DefaultFloatMode::read(), before);
+}
+
+}  // namespace
+}  // namespace sheaf

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#include "helpers/deferred_device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <new>
+#include <vector>
+
+#include "execution/registry.h"
+#include "plan/lower.h"
+#include "plan/resolve.h"
+#include "sheaf/error.h"
+
+namespace sheaf {
+namespace {
+
+using Steps = std::vector<std::function<void()>>;
+std::map<void*, Steps>& streams() {
+  static std::map<void*, Steps> all;
+  return all;
+}
+
+void enqueue(const Launch& launch, std::function<void()> step) {
+  streams()[launch.stream].push_back(std::move(step));
+}
+
+const Backend& reference() { return *host_backends().back(); }
+
+// As a device's check does: counts, and keeps the first in row-major order with its value.
+void judge(const Plan& plan, const std::byte* indices, Verdict& verdict) {
+  const TensorSpec& spec = plan.indices();
+  const int tuple = tuple_dim(plan.request());
+  const int64_t count = element_count(spec.sizes);
+  verdict = {};
+  for (int64_t number = 0; number < count; ++number) {
+    int64_t rest = number, element = 0;
+    int component = 0;
+    for (int d = spec.rank() - 1; d >= 0; --d) {
+      const int64_t at = rest % spec.sizes[d];
+      rest /= spec.sizes[d];
+      element += at * (spec.sizes[d] > 1 ? spec.strides[d] : 0);
+      component = d == tuple ? static_cast<int>(at) : component;
+    }
+    const int64_t value = with_index_type(spec.dtype, [&](auto zero) {
+      return static_cast<int64_t>(load_index<decltype(zero)>(indices, element));
+    });
+    const bool outside = with_index_type(spec.dtype, [&](auto zero) {
+      return in_range_or_outside(load_index<decltype(zero)>(indices, element),
+                                 plan.nest().coordinates[component].extent,
+                                 plan.nest().negative) == kOutside;
+    });
+    if (outside && verdict.bad++ == 0) {
+      verdict.not_first = ~static_cast<unsigned long long>(number);
+      verdict.value = static_cast<unsigned long long>(value);
+    }
+  }
+}
+
+bool refused(const Launch& launch) { return launch.verdict != nullptr && launch.verdict->bad != 0; }
+
+bool check(const Plan& plan, const std::byte* indices, const Launch& launch) {
+  enqueue(launch, [plan, indices, launch] { judge(plan, indices, *launch.verdict); });
+  return true;
+}
+
+const char* accepts_everything(const KernelQuery& /*query*/) { return nullptr; }
+const char* wants_aligned_rows(const KernelQuery& query) {
+  return query.addresses % 16 == 0 ? nullptr : "rows are not aligned to 16 bytes";
+}
+size_t some_bytes(const Nest& nest, int /*threads*/) { return static_cast<size_t>(nest.row_bytes); }
+
+bool gather(const Nest& nest, const GatherBuffers& buffers, const Launch& launch) {
+  enqueue(launch, [nest, buffers, launch] {
+    if (launch.check_while_moving) {
+      launch.verdict->met = 1;  // maybe: complete_verdict knows
+    }
+    if (!refused(launch)) {
+      reference().gather.front().run(nest, buffers, launch);
+    }
+  });
+  return true;
+}
+
+// Uses all of its workspace.
+bool gather_aligned(const Nest& nest, const GatherBuffers& buffers, const Launch& launch) {
+  enqueue(launch, [nest, launch] { std::memset(launch.workspace, 0xAB, some_bytes(nest, 0)); });
+  return gather(nest, buffers, launch);
+}
+
+bool scatter(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
+  enqueue(launch, [nest, buffers, launch] {
+    if (!refused(launch)) {
+      reference().scatter.front().run(nest, buffers, launch);
+    }
+  });
+  return true;
+}
+
+void copy(const Nest& nest, const std::byte* data, std::byte* output, const Launch& launch) {
+  enqueue(launch, [=] {
+    if (!refused(launch)) {
+      reference().copy(nest, data, output, launch);
+    }
+  });
+}
+
+void fill(const Backend& /*self*/, const Nest& nest, const std::byte* element,
+          const ScatterBuffers& buffers, const Launch& launch) {
+  std::vector<std::byte> kept(element, element + nest.element_bytes);
+  enqueue(launch, [=] {
+    if (!refused(launch)) {
+      reference().fill(reference(), nest, kept.data(), buffers, launch);
+    }
+  });
+}
+
+void count(const Backend& /*self*/, const Nest& nest, const ScatterBuffers& buffers,
+           const Launch& launch) {
+  enqueue(launch, [=] {
+    if (!refused(launch)) {
+      reference().count(reference(), nest, buffers, launch);
+    }
+  });
+}
+
+void divide(const Nest& nest, DType type, const std::byte* counts, std::byte* sums, int64_t self,
+            const Launch& launch) {
+  enqueue(launch, [=] {
+    if (!refused(launch)) {
+      reference().divide(nest, type, counts, sums, self, launch);
+    }
+  });
+}
+
+void complete_verdict(const Plan& plan, const std::byte* indices, const Launch& launch) {
+  enqueue(launch, [plan, indices, launch] { judge(plan, indices, *launch.verdict); });
+}
+
+Verdict wait(const Verdict* verdict, void* stream) {
+  const Steps steps = std::move(streams()[stream]);
+  streams()[stream].clear();
+  for (const auto& step : steps) {
+    step();
+  }
+  return verdict == nullptr ? Verdict{} : *verdict;
+}
+
+constexpr DeviceSteps kDevice{
+    .allocate = [](size_t bytes) { return ::operator new(bytes, std::align_val_t(256)); },
+    .release = [](void* memory) { ::operator delete(memory, std::align_val_t(256)); },
+    .upload = [](void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); },
+    .download = [](void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); },
+    .fill = [](void* memory, std::byte value,
+               size_t bytes) { std::memset(memory, static_cast<int>(value), bytes); },
+    .free_bytes = [] { return size_t{1} << 30; },
+    .zero =
+        [](void* memory, size_t bytes, void* stream) {
+          streams()[stream].push_back([=] { std::memset(memory, 0, bytes); });
+        },
+    .prepare = [] {},
+    .complete_verdict = complete_verdict,
+    .wait = wait,
+    .check_launches = [](const char* /*what*/) {},
+    .alignment = [](DType type) { return std::min<int64_t>(type.bytes(), kDeferredAlignment); },
+    .dlpack_type = kDeferredDlpackType,
+    .current = [] { return 0; },
+};
+
+constexpr GatherKernel kGather[] = {
+    {"deferred.aligned", wants_aligned_rows, gather_aligned, Checks::kWhileMoving, some_bytes},
+    {"deferred.loops", accepts_everything, gather, Checks::kWhileMoving},
+};
+constexpr ScatterKernel kScatter[] = {{"deferred.loops", accepts_everything, scatter}};
+
+constexpr Backend kBackend{.name = kDeferred,
+                           .gather = kGather,
+                           .scatter = kScatter,
+                           .device = &kDevice,
+                           .available = [] { return true; },
+                           .describe = [] { return std::string("a device that waits"); },
+                           .check = check,
+                           .copy = copy,
+                           .fill = fill,
+                           .count = count,
+                           .divide = divide};
+
+const Backend& deferred_backend() { return kBackend; }
+
+int64_t waiting() {
+  int64_t total = 0;
+  for (const auto& [stream, steps] : streams()) {
+    total += static_cast<int64_t>(steps.size());
+  }
+  return total;
+}
+
+}  // namespace
+}  // namespace sheaf
+
+void add_deferred_device() {
+  static const bool added = [] {
+    sheaf::add_backend(sheaf::deferred_backend());
+    return true;
+  }();
+  static_cast<void>(added);
+}
+
+int64_t steps_waiting() { return sheaf::waiting(); }

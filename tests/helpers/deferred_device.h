@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+//
+// A device for tests of the drivers on machines without one: its memory is the host's, and nothing
+// that is started runs before its stream is waited for. What it runs is the reference backend.
+#pragma once
+
+#include <cstdint>
+
+inline constexpr const char* kDeferred = "deferred";
+inline constexpr int kDeferredDlpackType = 12;  // kDLExtDev
+inline constexpr int kDeferredAlignment = 4;    // of indices and of elements that are computed with
+
+// Adds the device to the registry, once per process.
+void add_deferred_device();
+
+// Steps that were started and not run yet, on all streams.
+int64_t steps_waiting();

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "io/scratch.h"
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using namespace sheaf;
+
+const std::string kArray =
+    npy("{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }\n", bytes_of<int32_t>({7, 8}));
+
+// One member of a zip file, as told: what a header claims need not be so.
+struct Member {
+  std::string name = "a.npy";
+  std::string stream = kArray;
+  uint64_t claimed = kArray.size();
+  int method = 0, flags = 0;
+  uint64_t offset = 0;  // of its local header, as the directory claims
+};
+
+std::string local(const Member& m) {
+  return std::string("PK\x03\x04") + little(20, 2) + little(static_cast<uint64_t>(m.flags), 2) +
+         little(static_cast<uint64_t>(m.method), 2) + little(0, 8) + little(m.stream.size(), 4) +
+         little(m.claimed, 4) + little(m.name.size(), 2) + little(0, 2) + m.name + m.stream;
+}
+
+std::string entry(const Member& m) {
+  return std::string("PK\x01\x02") + little(20, 2) + little(20, 2) +
+         little(static_cast<uint64_t>(m.flags), 2) + little(static_cast<uint64_t>(m.method), 2) +
+         little(0, 8) + little(m.stream.size(), 4) + little(m.claimed, 4) +
+         little(m.name.size(), 2) + little(0, 12) + little(m.offset, 4) + m.name;
+}
+
+std::string ending(uint64_t members, uint64_t bytes, uint64_t offset) {
+  return std::string("PK\x05\x06") + little(0, 4) + little(members, 2) + little(members, 2) +
+         little(bytes, 4) + little(offset, 4) + little(0, 2);
+}
+
+std::string zip(const Member& m) {
+  const std::string first = local(m), directory = entry(m);
+  return first + directory + ending(1, directory.size(), first.size());
+}
+
+TEST(Npz, ReadsAStoredMember) {
+  const Scratch scratch;
+  const File file(scratch.write("a.npz", zip({})));
+  EXPECT_EQ(file.format(), FileFormat::kNpz);
+  ASSERT_EQ(file.tensors().size(), 1u);
+  EXPECT_EQ(file.tensors()[0].name, "a");
+  EXPECT_EQ(file.tensors()[0].storage, "plain");
+  EXPECT_THAT(file.table("a").load().elements<int32_t>(), ElementsAre(7, 8));
+}
+
+TEST(Npz, RefusesDirectoriesThatLie) {
+  const Scratch scratch;
+  const std::string good = zip({});
+  EXPECT_THAT(error_of(scratch.write("a.npz", good.substr(0, good.size() - 23))),
+              HasSubstr("its table of contents is missing"));
+  EXPECT_THAT(error_of(scratch.write("a.npz", local({}) + entry({}) + ending(1, 60, 1 << 30))),
+              HasSubstr("lies outside the file's"));
+  EXPECT_THAT(
+      error_of(scratch.write("a.npz", local({}) + "garbage" + ending(1, 7, local({}).size()))),
+      HasSubstr("its table of contents is damaged"));
+  EXPECT_THAT(error_of(scratch.write("a.npz", zip({.offset = 40}))),
+              HasSubstr("no member begins at 40"));
+}
+
+TEST(Npz, RefusesMembersThatLie) {
+  const Scratch scratch;
+  EXPECT_THAT(error_of(scratch.write("a.npz", zip({.claimed = 5000}))), HasSubstr("claims 5000"));
+  // A bomb: no deflated stream of this length grows to a GiB.
+  EXPECT_THAT(error_of(scratch.write("a.npz", zip({.claimed = 1 << 30, .method = 8}))),
+              HasSubstr("more than its"));
+  EXPECT_THAT(error_of(scratch.write("a.npz", zip({.claimed = 500, .method = 8}))),
+              HasSubstr("damaged compressed data"));
+  EXPECT_THAT(error_of(scratch.write("a.npz", zip({.flags = 1}))), HasSubstr("it is encrypted"));
+  EXPECT_THAT(error_of(scratch.write("a.npz", zip({.method = 12}))),
+              HasSubstr("compression method 12 is unknown"));
+  const std::string longer = kArray + "more";
+  EXPECT_THAT(error_of(scratch.write("a.npz", zip({.stream = longer, .claimed = longer.size()}))),
+              HasSubstr("has 12 bytes of data, but i32[2] needs 8"));
+}
+
+TEST(Npz, RefusesMembersThatOverlapOrShareAName) {
+  const Scratch scratch;
+  const std::string first = local({});
+  const std::string twice = entry({}) + entry({.name = "b.npy"});
+  EXPECT_THAT(
+      error_of(scratch.write("a.npz", first + twice + ending(2, twice.size(), first.size()))),
+      HasSubstr("overlap"));
+  const std::string two = first + local({});
+  const std::string same = entry({}) + entry({.offset = first.size()});
+  EXPECT_THAT(error_of(scratch.write("a.npz", two + same + ending(2, same.size(), two.size()))),
+              HasSubstr("two members are named \"a.npy\""));
+}
+
+}  // namespace

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "io/scratch.h"
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using namespace sheaf;
+
+TEST(FileScatter, ReplacesOneTensorOfAFile) {
+  const Scratch scratch;
+  const std::vector<float> table = {0, 1, 2, 3, 4, 5};
+  const std::vector<int64_t> other = {7};
+  save(scratch.path("t.npy"), "", view(table, {3, 2}));
+  save(scratch.path("o.npy"), "", view(other));
+  const std::string path = scratch.path("m.safetensors");
+  save(path, {{"o", open_table(scratch.path("o.npy"))}, {"t", open_table(scratch.path("t.npy"))}});
+  const std::vector<int64_t> rows = {2, 0, 2};
+  const std::vector<float> updates = {10, 10, 20, 20, 30, 30};
+  const Table before = open_table(path, "t");
+  scatter(before, view(rows), view(updates, {3, 2}), {.reduction = Reduction::kAdd});
+  EXPECT_THAT(open_table(path, "t").load().elements<float>(), ElementsAre(20, 21, 2, 3, 44, 45));
+  EXPECT_THAT(open_table(path, "o").load().elements<int64_t>(), ElementsAre(7));
+  // Who had the old file open still sees it, whole.
+  EXPECT_THAT(before.load().elements<float>(), ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+TEST(FileScatter, GivesTheBitsOfMemoryInManyWaves) {
+  const Scratch scratch;
+  constexpr int64_t kRows = 20000, kColumns = 16, kUpdates = 60000;
+  std::vector<float> table(kRows * kColumns), updates(kUpdates * kColumns);
+  for (size_t i = 0; i < table.size(); ++i) {
+    table[i] = static_cast<float>(i % 97) / 7;
+  }
+  for (size_t i = 0; i < updates.size(); ++i) {
+    updates[i] = static_cast<float>(i % 89) / 11;
+  }
+  std::vector<int32_t> rows(kUpdates);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i] = static_cast<int32_t>(i * 2654435761u % kRows);
+  }
+  for (const Reduction reduction : {Reduction::kAdd, Reduction::kMean, Reduction::kNone}) {
+    for (const bool include_self : {true, false}) {
+      const ScatterOptions options{.reduction = reduction, .include_self = include_self};
+      const Array expected = scatter(view(table, {kRows, kColumns}), view(rows),
+                                     view(updates, {kUpdates, kColumns}), options);
+      const std::string path = scratch.path("t.npy");
+      save(path, "", view(table, {kRows, kColumns}));
+      scatter(open_table(path), view(rows), view(updates, {kUpdates, kColumns}), options,
+              {.memory = 1 << 20});
+      const Array got = open_table(path).load();
+      EXPECT_EQ(std::memcmp(got.tensor().data, expected.tensor().data, table.size() * 4), 0)
+          << to_string(reduction) << include_self;
+    }
+  }
+}
+
+TEST(FileScatter, RefusesWhatCannotBeChangedInPlace) {
+  const Scratch scratch;
+  const std::vector<int32_t> table = {1, 2, 3}, updates = {9};
+  const std::vector<int64_t> rows = {1}, wrong = {3};
+  save(scratch.path("t.npz"), "t", view(table));
+  const Table npz = open_table(scratch.path("t.npz"));
+  try {
+    scatter(npz, view(rows), view(updates));
+    FAIL();
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cannot be changed in place"));
+  }
+  EXPECT_THROW(scatter(npz, view(wrong), view(updates)), IndexError);
+  // Another file may take the result, in another format.
+  const Plan plan = plan_scatter(npz.spec(), TensorSpec(i64, {1}), TensorSpec(i32, {1}));
+  run_scatter_to_file(plan, npz, view(rows), view(updates), scratch.path("new.npy"));
+  EXPECT_THAT(open_table(scratch.path("new.npy")).load().elements<int32_t>(), ElementsAre(1, 9, 3));
+  EXPECT_THAT(npz.load().elements<int32_t>(), ElementsAre(1, 2, 3));
+}
+
+}  // namespace

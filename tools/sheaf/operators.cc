@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+//
+// sheaf gather, gather_elements, gather_nd, scatter, scatter_elements, scatter_nd: on files.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "command.h"
+#include "interrupt.h"
+#include "io/npy.h"
+#include "plan/request.h"
+#include "sheaf/queue.h"
+#include "sheaf/sheaf.h"
+#include "support/text.h"
+#include "tensor_argument.h"
+#include "terminal.h"
+#include "whole_run.h"
+
+namespace sheaf::cli {
+namespace {
+
+constexpr const char* kTensors =
+    R"(A tensor is FILE (.npy, .npz, .safetensors, .onnx), FILE:NAME where a file has several, or
+FILE:f32[1000,64]@OFFSET for raw bytes. INDICES may also be numbers (3,1,-2; rows end with ;), a
+.csv or .txt file, or - for text on standard input. The format of OUT follows its suffix; anything
+unknown is raw; - writes .npy to standard output.
+)";
+
+struct OperatorOptions {
+  Op op = Op::kGather;
+  std::string data, indices, updates, output;
+  bool in_place = false;
+  std::string device;
+  int64_t axis = 0, batch_dims = 0;
+  bool broadcast = false, exclude_self = false, onto_zeros = false;
+  std::string negative = "from_end", out_of_range = "fail", fill = "0", reduction = "none";
+  FileOptions file;
+  bool json = false, quiet = false;
+};
+
+template <class Value>
+Value value_named(const std::string& name, std::initializer_list<Value> values) {
+  for (const Value value : values) {
+    if (to_string(value) == name) {
+      return value;
+    }
+  }
+  return *values.begin();  // CLI11 has checked the name
+}
+
+Scalar fill_value(const std::string& text) {
+  int64_t whole = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, whole);
+  return result.ec == std::errc() && result.ptr == end ? Scalar(whole) : Scalar(std::stod(text));
+}
+
+Request request_of(const OperatorOptions& o, const TensorSpec& data, const TensorSpec& indices) {
+  Request r;
+  r.op = o.op;
+  r.name = to_string(o.op);
+  r.data = data;
+  r.indices = indices;
+  r.updates_given = false;
+  r.axis = o.axis;
+  r.batch_dims = o.batch_dims;
+  r.broadcast = o.broadcast;
+  r.include_self = !o.exclude_self;
+  r.onto_zeros = o.onto_zeros;
+  r.reduction =
+      value_named(o.reduction, {Reduction::kNone, Reduction::kAdd, Reduction::kSub, Reduction::kMul,
+                                Reduction::kMin, Reduction::kMax, Reduction::kMean});
+  r.rule.negative = value_named(o.negative, {Negative::kFromEnd, Negative::kOutOfRange});
+  r.rule.out_of_range =
+      value_named(o.out_of_range, {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill,
+                                   OutOfRange::kWrap, OutOfRange::kSkip});
+  if (r.rule.out_of_range == OutOfRange::kFill) {
+    r.rule.fill_value = fill_value(o.fill);
+  }
+  return r;
+}
+
+void write_all(const void* bytes, int64_t count) {
+  const auto* at = static_cast<const char*>(bytes);
+  for (int64_t done = 0; done < count;) {
+    const ssize_t put = write(STDOUT_FILENO, at + done, static_cast<size_t>(count - done));
+    if (put < 0 && errno != EINTR) {
+      throw FileError(
+          cat("file: cannot write\n  standard output: errno ", errno, "\n  try: -o FILE"), "-",
+          errno);
+    }
+    done += put > 0 ? put : 0;
+  }
+}
+
+// A pipe cannot be written in any order: the result is made in memory first.
+void write_npy(const ConstTensor& tensor) {
+  const std::string header = io::npy_header(tensor.spec);
+  write_all(header.data(), std::ssize(header));
+  write_all(tensor.data, element_count(tensor.spec.sizes) * tensor.spec.dtype.bytes());
+}
+
+// Whole tensors, in memory: for a device, and for a scatter into a pipe.
+FileStats run_in_memory(const OperatorOptions& o, const Plan& plan, const Table& data,
+                        const ConstTensor& indices, const ConstTensor& updates) {
+  const Array output = run_whole(plan, data, indices, updates, o.device, o.file.threads);
+  if (o.output == "-") {
+    write_npy(output.tensor());
+  } else {
+    save(o.output, "output", output.tensor());
+  }
+  FileStats stats;
+  stats.bytes_read = data.info().bytes;
+  stats.reader = o.device.empty() ? "pread" : o.device;
+  return stats;
+}
+
+FileStats gather_from_file(const OperatorOptions& o, const Plan& plan, const Table& data,
+                           const ConstTensor& indices) {
+  if (!o.device.empty()) {
+    return run_in_memory(o, plan, data, indices, {});
+  }
+  if (o.output != "-") {
+    return run_to_file(plan, data, indices, o.output, o.file);
+  }
+  Array output(plan.output());
+  const FileStats stats = run(plan, data, indices, output.tensor(), o.file);
+  write_npy(output.tensor());
+  return stats;
+}
+
+FileStats scatter_into_file(const OperatorOptions& o, const Plan& plan, const Table& data,
+                            const ConstTensor& indices, const ConstTensor& updates) {
+  if (!o.device.empty() || o.output == "-") {
+    return run_in_memory(o, plan, data, indices, updates);
+  }
+  const std::string& path = o.in_place ? data.info().path : o.output;
+  return run_scatter_to_file(plan, data, indices, updates, path, o.file);
+}
+
+void report(const OperatorOptions& o, const Plan& plan, const FileStats& stats) {
+  std::ostream& out = o.output == "-" ? std::cerr : std::cout;
+  if (o.json) {
+    out << nlohmann::ordered_json{{"op", to_string(o.op)},
+                                  {"output",
+                                   {{"dtype", plan.output().dtype.name()},
+                                    {"shape", std::vector<int64_t>(plan.output().sizes.begin(),
+                                                                   plan.output().sizes.end())}}},
+                                  {"blocks", stats.blocks},
+                                  {"bytes_read", stats.bytes_read},
+                                  {"requests", stats.requests},
+                                  {"reader", stats.reader}}
+               .dump()
+        << "\n";
+  } else if (!o.quiet && o.output != "-") {
+    out << plan.output().str() << " to " << printable(o.in_place ? o.data : o.output) << "; read "
+        << mebibytes(stats.bytes_read) << " in " << grouped(stats.requests) << " requests\n";
+  }
+}
+
+int run_operator(OperatorOptions& o) {
+  leave_nothing_on_interrupt();
+  const Table data = table_argument(o.data);
+  const Array indices = indices_argument(o.indices);
+  Request request = request_of(o, data.spec(), indices.spec());
+  std::optional<Progress> bar;
+  if (!o.quiet) {
+    o.file.progress = [&](int64_t done, int64_t total) {
+      if (!bar) {
+        bar.emplace(std::string(to_string(o.op)), total, Progress::kBytes);
+      }
+      bar->at(done);
+    };
+  }
+  if (!is_scatter(o.op)) {
+    const Plan plan = make_plan(request);
+    const FileStats stats = gather_from_file(o, plan, data, indices.tensor());
+    bar.reset();
+    report(o, plan, stats);
+    return kSuccess;
+  }
+  const Array updates = updates_argument(o.updates, make_plan(request).updates());
+  request.updates = updates.spec();
+  request.updates_given = true;
+  const Plan plan = make_plan(request);
+  const FileStats stats = scatter_into_file(o, plan, data, indices.tensor(), updates.tensor());
+  bar.reset();
+  report(o, plan, stats);
+  return kSuccess;
+}
+
+std::string examples(Op op) {
+  switch (op) {
+    case Op::kGather:
+      return "  sheaf gather model.safetensors:embed 3,1,-2 -o rows.npy\n"
+             "  cut -f1 log.tsv | sheaf gather table.npy - -o - | python3 plot.py";
+    case Op::kGatherElements: return "  sheaf gather_elements scores.npy best.npy --axis 1 -o -";
+    case Op::kGatherNd: return "  sheaf gather_nd grid.npy '0,1;2,2' -o cells.npy";
+    case Op::kScatter:
+      return "  sheaf scatter table.npy ids.csv rows.npy --reduction add --in-place";
+    case Op::kScatterElements:
+      return "  sheaf scatter_elements a.npy i.npy u.npy --axis 1 -o b.npy";
+    default: return "  sheaf scatter_nd grid.npy '0,1;2,2' 5,7 -o grid2.npy";
+  }
+}
+
+const char* summary_of(Op op) {
+  switch (op) {
+    case Op::kGather: return "Rows of a table in a file, by index along one axis";
+    case Op::kGatherElements: return "Elements of a table, one index each";
+    case Op::kGatherNd: return "Elements or slices of a table, by index tuples";
+    case Op::kScatter: return "Put or add rows into a table, by index along one axis";
+    case Op::kScatterElements: return "Put or add elements into a table, one index each";
+    default: return "Put or add elements or slices into a table, by index tuples";
+  }
+}
+
+void add_scatter_options(CLI::App& command, OperatorOptions& o) {
+  command
+      .add_option("--reduction", o.reduction,
+                  "none, add, sub, mul, min, max or mean: how updates meet what is there")
+      ->check(CLI::IsMember({"none", "add", "sub", "mul", "min", "max", "mean"}).description(""))
+      ->option_text("NAME");
+  command.add_flag("--exclude-self", o.exclude_self, "What was there is not part of the reduction");
+  command.add_flag("--onto-zeros", o.onto_zeros, "Start from zeros instead of DATA");
+  command.add_flag("--in-place", o.in_place,
+                   "Replace DATA's file; its other tensors stay. A crash leaves the old file or "
+                   "the new one");
+  command.add_option("--threads", o.file.threads, "At most this many; 0: as many as pay (0)")
+      ->check(CLI::Range(0, 4096).description(""))
+      ->option_text("N");
+}
+
+void add_rule_options(CLI::App& command, OperatorOptions& o) {
+  const bool scatters = is_scatter(o.op);
+  command.add_option("--negative", o.negative, "from_end or out_of_range (from_end)")
+      ->check(CLI::IsMember({"from_end", "out_of_range"}).description(""))
+      ->option_text("RULE");
+  const std::vector<std::string> rules =
+      scatters ? std::vector<std::string>{"fail", "clamp", "wrap", "skip"}
+               : std::vector<std::string>{"fail", "clamp", "wrap", "fill"};
+  command
+      .add_option("--out-of-range", o.out_of_range,
+                  cat("fail, clamp, wrap or ", rules.back(), " (fail)"))
+      ->check(CLI::IsMember(rules).description(""))
+      ->option_text("RULE");
+  if (!scatters) {
+    command.add_option("--fill", o.fill, "The value of --out-of-range fill (0)")
+        ->check(CLI::Number.description(""))
+        ->option_text("VALUE");
+  }
+}
+
+std::string check_device(const std::string& name) {
+  const std::vector<std::string> names = device_names();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    return cat("\"", name, "\" is no device of this build; see sheaf doctor");
+  }
+  return device_available(name) ? "" : cat(name, " cannot be used: ", device_description(name));
+}
+
+void add_file_options(CLI::App& command, OperatorOptions& o) {
+  command.add_option("--memory", o.file.memory, "Memory for rows on their way, as in 2G (256M)")
+      ->transform(CLI::AsSizeValue(false).description(""))
+      ->option_text("SIZE");
+  command.add_option("--depth", o.file.depth, "Reads in flight (64)")
+      ->check(CLI::Range(1, 4096).description(""))
+      ->option_text("N");
+  command.add_flag("--direct", o.file.direct, "Read past the page cache (O_DIRECT)");
+  CLI::Option* device =
+      command.add_option("--device", o.device, "Run there, on the whole table; see sheaf doctor")
+          ->check(CLI::Validator(check_device, ""))
+          ->option_text("NAME");
+  if (is_scatter(o.op)) {
+    device->excludes("--in-place");
+  }
+  command.add_flag("--json", o.json, "Print what was read as a JSON object");
+  command.add_flag("--quiet", o.quiet, "No progress bar and no summary");
+}
+
+void add_one(CLI::App& app, Command& chosen, Op op) {
+  // CLI11 keeps references: one set of options per operator, for the life of the program.
+  static std::map<Op, OperatorOptions> all;
+  OperatorOptions& o = all[op];
+  o.op = op;
+  CLI::App* command = app.add_subcommand(std::string(to_string(op)), summary_of(op));
+  command->footer(cat(kTensors, "\nExamples:\n", examples(op)));
+  command->add_option("data", o.data, "The table")->required()->option_text("DATA");
+  command->add_option("indices", o.indices, "Which rows or elements")
+      ->required()
+      ->option_text("INDICES");
+  if (is_scatter(op)) {
+    command->add_option("updates", o.updates, "A tensor, or numbers")
+        ->required()
+        ->option_text("UPDATES");
+  }
+  CLI::Option* output =
+      command->add_option("-o,--output", o.output, "Where the result goes")->option_text("OUT");
+  const bool tuples = op == Op::kGatherNd || op == Op::kScatterNd;
+  const bool elements = op == Op::kGatherElements || op == Op::kScatterElements;
+  if (!tuples) {
+    command->add_option("--axis", o.axis, "Negative counts from the end (0)")->option_text("N");
+  }
+  if (!elements) {
+    command->add_option("--batch-dims", o.batch_dims, "Leading dimensions that both share (0)")
+        ->option_text("N");
+  }
+  if (op == Op::kGatherElements) {
+    command->add_flag("--broadcast", o.broadcast, "Off the axis, sizes of 1 stretch, as in NumPy");
+  }
+  if (is_scatter(op)) {
+    add_scatter_options(*command, o);
+    output->excludes("--in-place");
+  }
+  add_rule_options(*command, o);
+  add_file_options(*command, o);
+  command->callback([&chosen, &o] {
+    if (o.output.empty() && !o.in_place) {
+      throw CLI::RequiredError(is_scatter(o.op) ? "-o OUT or --in-place" : "-o OUT");
+    }
+    chosen = [&o] { return run_operator(o); };
+  });
+}
+
+}  // namespace
+
+void add_operators(CLI::App& app, Command& chosen) {
+  for (const Op op : {Op::kGather, Op::kGatherElements, Op::kGatherNd, Op::kScatter,
+                      Op::kScatterElements, Op::kScatterNd}) {
+    add_one(app, chosen, op);
+  }
+}
+
+}  // namespace sheaf::cli

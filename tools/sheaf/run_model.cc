@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// sheaf run: an ONNX model of gathers and scatters.
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "command.h"
+#include "interrupt.h"
+#include "onnx_graph.h"
+#include "support/text.h"
+#include "tensor_argument.h"
+#include "terminal.h"
+
+namespace sheaf::cli {
+namespace {
+
+struct RunModelOptions {
+  std::string model;
+  std::vector<std::string> inputs, outputs;
+  FileOptions file;
+  bool quiet = false;
+};
+
+// "x=a.npy"; a name alone stands for the only input or output that there is.
+std::pair<std::string, std::string> assignment(const std::string& text,
+                                               const std::vector<std::string>& names) {
+  const size_t at = text.find('=');
+  if (at != std::string::npos) {
+    return {text.substr(0, at), text.substr(at + 1)};
+  }
+  if (names.size() != 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                cat("run: whose file is \"", printable(text), "\"?\n  the model has ", names.size(),
+                    " of them\n  try: NAME=FILE"));
+  }
+  return {names[0], text};
+}
+
+int run_model(const RunModelOptions& options) {
+  leave_nothing_on_interrupt();
+  const auto file = std::make_shared<const io::OpenFile>(options.model);
+  const io::OnnxModel model = io::read_onnx_model(file);
+  Values values;
+  for (const std::string& text : options.inputs) {
+    const auto [name, path] = assignment(text, model.inputs);
+    values[name] = Value(table_argument(path));
+  }
+  run_graph(model, values, options.file);
+  for (const std::string& text : options.outputs) {
+    const auto [name, path] = assignment(text, model.outputs);
+    const auto found = values.find(name);
+    if (found == values.end()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  cat("run: no such output\n  \"", printable(name),
+                      "\" is not computed by the model\n  try: sheaf inspect, or another name"));
+    }
+    const Array& array = found->second.array();
+    save(path, name, array.tensor());
+    if (!options.quiet) {
+      std::cout << printable(name) << "  " << array.spec().str() << " to " << printable(path)
+                << "\n";
+    }
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Command& chosen) {
+  static RunModelOptions options;
+  CLI::App* command = app.add_subcommand("run", "Run an ONNX model of gathers and scatters");
+  command->footer(
+      "Initialisers and inputs stay in their files: only the rows that are asked for are read.\n\n"
+      "Examples:\n  sheaf run lookup.onnx --input ids=ids.npy -o rows=rows.npy");
+  command->add_option("model", options.model, "The model")->required()->option_text("MODEL.onnx");
+  command->add_option("--input", options.inputs, "A graph input; may be given several times")
+      ->option_text("NAME=FILE");
+  command->add_option("-o,--output", options.outputs, "A result; may be given several times")
+      ->required()
+      ->option_text("NAME=FILE");
+  command->add_option("--memory", options.file.memory, "Memory for rows on their way (256M)")
+      ->transform(CLI::AsSizeValue(false).description(""))
+      ->option_text("SIZE");
+  command->add_flag("--quiet", options.quiet, "No summary");
+  command->callback([&chosen] { chosen = [] { return run_model(options); }; });
+}
+
+}  // namespace sheaf::cli
