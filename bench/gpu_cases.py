@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from cases import MIB, Case, growth
-from scatter_cases import ScatterCase, rows_case
+from cases import MIB, Case, ScatterCase, growth, rows_case
 
 GIB = 1 << 30
 TABLE = 8 * GIB

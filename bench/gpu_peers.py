@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import torch
 
-from cases import Case, size
+from cases import Case, ScatterCase, size
 from contestants import installed
 from gpu_cases import TINY
 from gpu_gather import (Call, deferred_errors, GATHERERS, MODULES, run_gather, settle_errors,
@@ -25,7 +25,6 @@ from gpu_report import (all_marks, make_plot, markdown, marks_text, print_header
 from gpu_scatter import run_scatter, SCATTERERS
 from measure import Timing
 from report import first_line
-from scatter_cases import ScatterCase
 
 
 class Entry(NamedTuple):

@@ -11,12 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cases import Case, size
+from cases import Case, ScatterCase, size
 from gpu_cases import ODD
 from measure import Timing
-from plot import bar_chart
-from report import markdown_table, ratio_text, seconds_text, text_table
-from scatter_cases import ScatterCase
+from report import bar_chart, markdown_table, ratio_text, seconds_text, text_table
 
 RULES = ("sheaf clamp", "sheaf fail")
 PEERS = ("torch", "cupy", "jax")

@@ -16,12 +16,12 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from cases import ScatterCase
 from gpu_gather import (Call, Contestant, deferred_errors, index_spec, release,
                              settle_errors)
 from gpu_measure import DEVICE, before_rounds, time_events
 from measure import Timing
 from report import first_line
-from scatter_cases import ScatterCase
 
 Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # data, written to; indices, updates
 COLUMNS = 16      # columns that are summed up at a time for the check

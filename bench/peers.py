@@ -9,6 +9,7 @@ examples:
   scripts/python bench/peers.py --only 'inner|elements' --threads 1
   scripts/python bench/peers.py --only scatter --threads all    # or --only gather
   scripts/python bench/peers.py --growth
+  scripts/bench                                                 # --table, the cells of docs/performance.md
   bench/peers.py --device cuda --quick                          # one minute, where a GPU is
   bench/peers.py --device cuda --json gpu.json --svg gpu.svg --markdown gpu.md
   bench/peers.py --device cuda --only 'rows of (16|64) B|tiny'
@@ -29,14 +30,11 @@ from pathlib import Path
 
 import numpy as np
 
-from cases import MIB, Case, grid, growth
-from contestants import CONTESTANTS, MODULES, installed, usable_threads
+from cases import MIB, Case, ScatterCase, grid, growth, scatter_grid, table
+from contestants import CONTESTANTS, MODULES, installed, run_scatter, usable_threads
 from gpu_cases import all_cases
 from measure import Timing, copy_rate, time_call
-from plot import bar_chart
-from report import seconds_text
-from scatter_cases import ScatterCase, scatter_grid
-from scatter_contestants import run_scatter
+from report import bar_chart, seconds_text
 
 PEERS = [name for name in CONTESTANTS if name != "sheaf"]
 NAME_WIDTH = 42
@@ -138,6 +136,7 @@ def parse_arguments() -> argparse.Namespace:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--quick", action="store_true", help="a few cases of each family, under two minutes each")
+    parser.add_argument("--table", action="store_true", help="the cells of docs/performance.md, in about two minutes")
     parser.add_argument("--growth", action="store_true", help="time per row from 10^3 to 10^8 rows")
     parser.add_argument("--threads", default="1,all", help="thread counts on the CPU (default 1,all)")
     parser.add_argument("--only", default="", metavar="REGEX", help="cases that match, such as scatter, gather or a part of a name")
@@ -153,8 +152,8 @@ def select_cases(arguments: argparse.Namespace) -> list[Case | ScatterCase]:
     if arguments.device == "cuda":
         cases = all_cases(arguments.quick, arguments.growth)
     else:
-        cases = growth() if arguments.growth else [*grid(arguments.quick),
-                                                   *scatter_grid(arguments.quick)]
+        everything = [*grid(arguments.quick), *scatter_grid(arguments.quick)]
+        cases = growth() if arguments.growth else table() if arguments.table else everything
     cases = [case for case in cases if re.search(arguments.only, f"{case.family} {case.name}")]
     if not cases:
         sys.exit(f"no case matches {arguments.only!r}")
@@ -195,7 +194,7 @@ def compare_on_cpu(arguments: argparse.Namespace, cases: list[Case | ScatterCase
           + ", ".join(f"{name} {version}" for name, version in versions.items()))
     if missing:
         print(f"left out: {', '.join(missing)} (scripts/peers installs them)")
-    seconds = arguments.seconds or (0.15 if arguments.quick else 0.5)
+    seconds = arguments.seconds or (0.15 if arguments.quick or arguments.table else 0.5)
     counts = sorted({usable_threads() if word == "all" else int(word)
                      for word in arguments.threads.split(",")})
     tables = [run_table(cases, names, threads, seconds) for threads in counts]
