@@ -127,6 +127,7 @@ TEST(Dlpack, TypesThatAreOpaque) {
       {{kDLFloat8_e4m3fnuz, 8, 1}, opaque(1), "float8_e4m3fnuz"},
       {{kDLFloat8_e5m2fnuz, 8, 1}, opaque(1), "float8_e5m2fnuz"},
       {{kDLFloat8_e8m0fnu, 8, 1}, opaque(1), "float8_e8m0fnu"},
+      {{kDLComplex, 32, 1}, opaque(4), "complex32"},
       {{kDLFloat, 32, 4}, opaque(16), "float32 x4"},
       {{kDLInt, 4, 2}, opaque(1), "int4 x2"},
       {{kDLFloat4_e2m1fn, 4, 2}, opaque(1), "float4_e2m1fn x2"},
@@ -156,7 +157,7 @@ TEST(Dlpack, TypesThatAreRefused) {
   expect_refused({kDLInt, 32, 0}, "0 x 32 bits");
   expect_refused({kDLInt, 0, 2}, "2 x 0 bits");
   expect_refused({kDLFloat, 80, 1}, "1 x 80 bits");
-  expect_refused({kDLComplex, 32, 1}, "1 x 32 bits of DLPack type code 5");
+  expect_refused({kDLComplex, 16, 1}, "1 x 16 bits of DLPack type code 5");
   expect_refused({kDLBool, 1, 1}, "bool of 1 bits");
   expect_refused({kDLFloat8_e4m3fn, 16, 1}, "float8_e4m3fn of 16 bits");
   expect_refused({kDLFloat4_e2m1fn, 4, 1}, "float4_e2m1fn");

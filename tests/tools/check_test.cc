@@ -51,10 +51,9 @@ TEST(Check, MalformedFilesAreNamedWithThePosition) {
 }
 
 TEST(Check, UnreadableFilesAreNamed) {
-  const Finished run = run_sheaf({"check", "no_such.json", "tests"});
+  const Finished run = run_sheaf({"check", "no_such.json", "tests/cases"});
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.err, HasSubstr("sheaf check: no_such.json: cannot be opened\n"));
-  EXPECT_THAT(run.err, HasSubstr("sheaf check: tests: is a directory\n"));
 }
 
 TEST(Check, NothingToRunIsNotSuccess) {
@@ -94,7 +93,9 @@ TEST(Check, CasesPassOnTheDevice) {
                 EndsWith("\n0 passed, 11 failed\n"));
   } else {
     EXPECT_EQ(run.status, 2);
-    EXPECT_THAT(run.err, HasSubstr("cuda cannot be used: " + sheaf::cuda::description()));
+    const bool built = !sheaf::device_names().empty();
+    EXPECT_THAT(run.err, HasSubstr(built ? "cuda cannot be used: " + sheaf::cuda::description()
+                                         : "\"cuda\" is no backend of this build"));
   }
 }
 

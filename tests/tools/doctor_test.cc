@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "program.h"
-#include "sheaf/cuda.h"
 #include "sheaf/explain.h"
 #include "sheaf/version.h"
 
@@ -20,8 +19,14 @@ TEST(Doctor, TellsOfEveryBackend) {
   for (const std::string& name : sheaf::backend_names()) {
     EXPECT_THAT(run.out, HasSubstr("  backend       " + name + "   works\n"));
   }
-  const std::string verdict = sheaf::cuda::available() ? "   works\n" : "\n";
-  EXPECT_THAT(run.out, HasSubstr("  cuda          " + sheaf::cuda::description() + verdict));
+  for (const std::string& name : sheaf::device_names()) {
+    const std::string verdict = sheaf::device_available(name) ? "   works" : "";
+    EXPECT_THAT(run.out, HasSubstr("  device        " + name + verdict + "   " +
+                                   sheaf::device_description(name) + "\n"));
+  }
+  if (sheaf::device_names().empty()) {
+    EXPECT_THAT(run.out, HasSubstr("  device        none in this build\n"));
+  }
   EXPECT_THAT(run.out, HasSubstr("  mpi           not built in this version\n"));
 }
 
@@ -35,10 +40,14 @@ TEST(Doctor, PrintsJson) {
   ASSERT_EQ(json["backends"].size(), sheaf::backend_names().size());
   EXPECT_EQ(json["backends"].back()["name"], "reference");
   EXPECT_EQ(json["backends"].back()["works"], true);
-  EXPECT_EQ(json["cuda"]["description"], sheaf::cuda::description());
-  EXPECT_EQ(json["cuda"]["available"], sheaf::cuda::available());
-  EXPECT_EQ(json["cuda"]["works"], sheaf::cuda::available());
-  EXPECT_EQ(json["cuda"]["trouble"], "");
+  const std::vector<std::string> devices = sheaf::device_names();
+  ASSERT_EQ(json["devices"].size(), devices.size());
+  for (size_t i = 0; i < devices.size(); ++i) {
+    EXPECT_EQ(json["devices"][i]["name"], devices[i]);
+    EXPECT_EQ(json["devices"][i]["description"], sheaf::device_description(devices[i]));
+    EXPECT_EQ(json["devices"][i]["works"], sheaf::device_available(devices[i]));
+    EXPECT_EQ(json["devices"][i]["trouble"], "");
+  }
 }
 
 TEST(Doctor, TellsThatCallsAreSentElsewhere) {
