@@ -65,7 +65,8 @@ prepare_python() {
   fi
   unless_stamped requirements "$(hash_of python/requirements.txt)" \
     install_requirements python/requirements.txt
-  unless_stamped package \
-    "$(hash_of CMakeLists.txt LICENSE cmake include pyproject.toml python src)" build_package
+  # Where jaxlib is, the package is built with sheaf.jax.
+  unless_stamped package "$(hash_of CMakeLists.txt LICENSE cmake include pyproject.toml python src
+    compgen -G "$venv/lib/python3*/site-packages/jaxlib/version.py" || true)" build_package
   flock -u "$python_lock"
 }

@@ -5,6 +5,7 @@ from . import cuda
 from ._errors import (
     ArgumentError,
     AxisError,
+    BufferError,
     DTypeError,
     DeviceError,
     Error,
@@ -14,11 +15,10 @@ from ._errors import (
     OutOfMemoryError,
     UnsupportedError,
 )
+from ._config import show_config, warn_if_slow
 from ._explain import Explanation, explain
 from ._files import File, RowCache, Table, open, open_raw
-from ._sheaf import (
-    Plan,
-    Spec,
+from ._functions import (
     gather,
     gather_elements,
     gather_nd,
@@ -28,21 +28,24 @@ from ._sheaf import (
     plan_scatter,
     plan_scatter_elements,
     plan_scatter_nd,
-    put_along_axis,
     scatter,
     scatter_elements,
     scatter_nd,
-    take,
-    take_along_axis,
-    version,
 )
+from ._numpy_names import add_at, bincount, put_along_axis, take, take_along_axis
+from ._sheaf import Plan, Spec, version
+from ._threads import get_num_threads, num_threads, read_environment, set_num_threads
 
 __version__ = version()
 del version
+read_environment()
+warn_if_slow()
+del read_environment, warn_if_slow
 
 __all__ = [
     "ArgumentError",
     "AxisError",
+    "BufferError",
     "DTypeError",
     "DeviceError",
     "Error",
@@ -58,11 +61,15 @@ __all__ = [
     "Table",
     "UnsupportedError",
     "__version__",
+    "add_at",
+    "bincount",
     "cuda",
     "explain",
     "gather",
     "gather_elements",
     "gather_nd",
+    "get_num_threads",
+    "num_threads",
     "open",
     "open_raw",
     "plan_gather",
@@ -75,6 +82,14 @@ __all__ = [
     "scatter",
     "scatter_elements",
     "scatter_nd",
+    "set_num_threads",
+    "show_config",
     "take",
     "take_along_axis",
 ]
+
+for _name in __all__:  # where users find them, and where pickle looks for them
+    if getattr(globals()[_name], "__module__", "").startswith("sheaf._") and _name not in (
+            "Plan", "RowCache", "Spec"):
+        globals()[_name].__module__ = "sheaf"
+del _name

@@ -40,6 +40,10 @@ class IndexDTypeError(DTypeError, builtins.IndexError):
     """Indices that are not integers."""
 
 
+class BufferError(ArgumentError, builtins.BufferError):
+    """An array that does not hand out its memory."""
+
+
 class UnsupportedError(Error, NotImplementedError):
     """A sound request that this build cannot run."""
 
@@ -56,6 +60,6 @@ class DeviceError(Error, RuntimeError):
     """CUDA reported an error."""
 
 
-for _class in list(Error.__subclasses__()) + [Error, AxisError, IndexDTypeError]:
+for _class in list(Error.__subclasses__()) + [Error, AxisError, BufferError, IndexDTypeError]:
     _class.__module__ = "sheaf"  # where users find them
 del _class

@@ -5,16 +5,16 @@ from typing import Any, Callable
 
 import numpy
 
-from . import _interop, _picture, _sheaf
+from . import _functions, _interop, _picture, _sheaf
 from ._errors import ArgumentError
 
 _PLANNERS: dict[str, Callable[..., _sheaf.Plan]] = {
-    "gather": _sheaf.plan_gather,
-    "gather_elements": _sheaf.plan_gather_elements,
-    "gather_nd": _sheaf.plan_gather_nd,
-    "scatter": _sheaf.plan_scatter,
-    "scatter_elements": _sheaf.plan_scatter_elements,
-    "scatter_nd": _sheaf.plan_scatter_nd,
+    "gather": _functions.plan_gather,
+    "gather_elements": _functions.plan_gather_elements,
+    "gather_nd": _functions.plan_gather_nd,
+    "scatter": _functions.plan_scatter,
+    "scatter_elements": _functions.plan_scatter_elements,
+    "scatter_nd": _functions.plan_scatter_nd,
 }
 _MAX_LINES = 24
 

@@ -15,19 +15,23 @@ def _belongs_to(array: Any, *packages: str) -> bool:
 _LASTING = ("builtins", "cupy", "jax", "jaxlib", "numpy", "torch")  # their types never go away
 
 
-def describe_type(cls: type) -> "tuple[str, bool, Any, bool]":
-    """What the compiled part wants to know of a type of arrays: the library that gives memory and
+def describe_type(cls: type) -> "tuple[str, bool, Any, Any, bool]":
+    """What the compiled part needs to know of an array type: the library that provides memory and
     streams, if it is one that can; whether arrays must not be written to although their DLPack
-    export says nothing; the capsule with DLPack's C functions, or None; whether it may remember
-    all this.
+    export does not say so; the capsule with DLPack's C functions, or None; that of the class it is
+    derived from; whether the answer may be kept.
 
-    A subclass does not inherit the C functions: its memory may be something else.
+    A subclass does not inherit the C functions: its __dlpack__ may give other memory.
     """
     packages = [base.__module__.partition(".")[0] for base in cls.__mro__]
     library = next((name for name in packages if name in ("torch", "cupy")), "")
     immutable = "jax" in packages or "jaxlib" in packages
-    functions = cls.__dict__.get("__dlpack_c_exchange_api__")
-    return library, immutable, functions, packages[0] in _LASTING
+    name = "__dlpack_c_exchange_api__"
+    functions = cls.__dict__.get(name)
+    inherited = next((base.__dict__[name] for base in cls.__mro__ if name in base.__dict__), None)
+    if cls.__module__ == "torch.nn.parameter":  # the memory of these is a tensor's
+        functions = inherited
+    return library, immutable, functions, inherited, packages[0] in _LASTING
 
 
 # Numbers by kind: one of a lower line is one of a higher, too.
@@ -70,6 +74,24 @@ def assignable(values: Any, dtype: Any) -> Any:
     if hasattr(values, "__dlpack__") and not isinstance(values, numpy.ndarray):
         return values
     return numpy.asarray(values).astype(dtype, copy=False)
+
+
+def cast_updates(updates: Any, data: Any) -> Any:
+    """`updates` with the dtype of `data`, if that is a cast of the same kind; else None."""
+    if type(updates) is type(data) and hasattr(data, "__torch_function__"):
+        torch = sys.modules["torch"]
+        return updates.to(data.dtype) if torch.can_cast(updates.dtype, data.dtype) else None
+    try:
+        if isinstance(data, numpy.ndarray):
+            array = numpy.asarray(updates)
+            plain = array.dtype.kind in _ORDER and data.dtype.kind in _ORDER
+            castable = plain and numpy.can_cast(array.dtype, data.dtype, "same_kind")
+            return array.astype(data.dtype) if castable else None
+        if type(updates) is type(data) and numpy.can_cast(updates.dtype, data.dtype, "same_kind"):
+            return updates.astype(data.dtype)
+    except (AttributeError, TypeError, ValueError):
+        pass
+    return None
 
 
 def _numpy_array(exporter: Any) -> Any:

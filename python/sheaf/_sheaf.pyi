@@ -1,11 +1,17 @@
 """The compiled part of sheaf."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any
+
+import numpy
+from numpy.typing import NDArray
 
 
 def version() -> str:
     """The version of the library."""
+
+def compiler() -> str:
+    """Who compiled this."""
 
 class Spec:
     """A tensor without its memory: dtype, shape and strides."""
@@ -30,6 +36,10 @@ class Spec:
 
     def __eq__(self, other: object, /) -> bool: ...
 
+    def __hash__(self) -> int: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
 class Plan:
     """
     One gather or scatter, decided: run it as often as you like, from any thread.
@@ -44,7 +54,7 @@ class Plan:
 
     def vjp(self) -> Plan:
         """
-        The gradient as a plan of its own, all arrays contiguous but for indices.
+        The gradient as a plan, all arrays contiguous but for indices.
 
         Of a gather: a scatter-add onto zeros, run(None, indices, gradient of the output), which gives the
         gradient of data. Of a scatter (none or add): a gather, run(gradient of the output, indices), which
@@ -81,116 +91,16 @@ class Plan:
 
     def __eq__(self, other: object, /) -> bool: ...
 
-def plan_gather(data: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0, out_of_range: Literal['fail', 'clamp', 'fill', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', fill_value: Any = 0, out: Any = None) -> Plan:
-    """
-    The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
-    """
+    def __hash__(self) -> int: ...
 
-def plan_gather_elements(data: Any, indices: Any, *, axis: int = 0, broadcast: bool = False, out_of_range: Literal['fail', 'clamp', 'fill', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', fill_value: Any = 0, out: Any = None) -> Plan:
-    """
-    The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
-    """
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
-def plan_gather_nd(data: Any, indices: Any, *, batch_dims: int = 0, out_of_range: Literal['fail', 'clamp', 'fill', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', fill_value: Any = 0, out: Any = None) -> Plan:
-    """
-    The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
-    """
+def plan_again(data: Spec, indices: Spec, updates: Spec | None, output: Spec, options: tuple[Any, ...]) -> Plan:
+    """What pickle calls."""
 
-def plan_scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, relaxed: bool = False, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', out: Any = None) -> Plan:
-    """
-    The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
-    """
+def plan_gather(op: str, data: object | None, indices: object | None, out: object | None, axis: int, batch_dims: int, broadcast: bool, out_of_range: str, negative: str, fill_value: object | None) -> Plan: ...
 
-def plan_scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, relaxed: bool = False, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', out: Any = None) -> Plan:
-    """
-    The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
-    """
-
-def plan_scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, relaxed: bool = False, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', out: Any = None) -> Plan:
-    """
-    The same, decided but not run. Arrays or Specs; only their shapes, strides and dtypes count.
-    """
-
-def take(x: Any, indices: Any, axis: int | None = None, out: Any = None, mode: Literal['raise', 'wrap', 'clip'] = 'raise', *, threads: int = 0) -> Any:
-    """
-    Slices of x along an axis, as numpy.take.
-
-    Without an axis, x is taken as flat. mode says what becomes of an index out of range: "raise" an
-    IndexError, "wrap" around, or "clip" to the nearest entry (negative indices then mean entry 0).
-    The result is an array of x's kind; with out it is written there, and out is returned.
-    """
-
-def take_along_axis(x: Any, indices: Any, axis: int | None = -1, *, out: Any = None, threads: int = 0) -> Any:
-    """
-    One element of x for each index along an axis, as numpy.take_along_axis.
-
-    indices has as many dimensions as x; off the axis the two are broadcast against each other. With
-    axis=None, x is taken as flat and indices has one dimension.
-    """
-
-def gather(data: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0, out_of_range: Literal['fail', 'clamp', 'fill', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', fill_value: Any = 0, threads: int = 0, out: Any = None) -> Any:
-    """
-    Whole slices of data along one axis.
-
-        output[pre, q, post] = data[pre, indices[q], post]
-
-    The first batch_dims dimensions are shared by data and indices.
-    """
-
-def gather_elements(data: Any, indices: Any, *, axis: int = 0, broadcast: bool = False, out_of_range: Literal['fail', 'clamp', 'fill', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', fill_value: Any = 0, threads: int = 0, out: Any = None) -> Any:
-    """
-    One element of data for each index.
-
-        output[i, j, k] = data[indices[i, j, k], j, k]    (axis 0)
-
-    Off the axis, indices may be smaller than data; with broadcast=True dimensions of size 1 stretch.
-    """
-
-def gather_nd(data: Any, indices: Any, *, batch_dims: int = 0, out_of_range: Literal['fail', 'clamp', 'fill', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', fill_value: Any = 0, threads: int = 0, out: Any = None) -> Any:
-    """
-    An element or a slice of data for each index tuple, in the last dimension of indices.
-
-        output[b, g, s] = data[b, indices[b, g, 0], indices[b, g, 1], ..., s]
-    """
-
-def scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, relaxed: bool = False, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', threads: int = 0, out: Any = None) -> Any:
-    """
-    data with whole slices joined to it along one axis.
-
-        output[pre, indices[q], post] (reduction)= updates[pre, q, post]
-
-    Updates to one element are joined in their row-major order: the result does not depend on the
-    number of threads. With relaxed=True a backend may join them in another order, if that is faster.
-    With include_self=False what was there is no part of the reduction.
-    out_of_range="skip" leaves an update out. With out=data the scatter is done in place.
-    """
-
-def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, relaxed: bool = False, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', threads: int = 0, out: Any = None) -> Any:
-    """
-    data with one update joined to it for each index.
-
-        output[indices[i, j, k], j, k] (reduction)= updates[i, j, k]    (axis 0)
-
-    Off the axis, indices and updates may be smaller than data. Keywords as in scatter.
-    """
-
-def scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0, reduction: Literal['none', 'add', 'sub', 'mul', 'min', 'max', 'mean'] = 'none', include_self: bool = True, relaxed: bool = False, out_of_range: Literal['fail', 'clamp', 'skip', 'wrap', 'trust'] = 'fail', negative: Literal['from_end', 'out_of_range'] = 'from_end', threads: int = 0, out: Any = None) -> Any:
-    """
-    data with an element or a slice joined to it for each index tuple.
-
-        output[b, indices[b, g, 0], indices[b, g, 1], ..., s] (reduction)= updates[b, g, s]
-
-    Keywords as in scatter.
-    """
-
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, *, threads: int = 0) -> None:
-    """
-    Writes one value into arr for each index along an axis, as numpy.put_along_axis.
-
-    indices has as many dimensions as arr; off the axis it is broadcast to arr, and values to both. With
-    axis=None, arr is taken as flat and indices has one dimension. Of several values for one element
-    the last stays.
-    """
+def plan_scatter(op: str, data: object | None, indices: object | None, updates: object | None, out: object | None, axis: int, batch_dims: int, reduction: str, include_self: bool, relaxed: bool, out_of_range: str, negative: str) -> Plan: ...
 
 def element_map(plan: Plan, indices: Any) -> tuple[Any, Any]:
     """
@@ -202,8 +112,35 @@ def kernels(plan: Plan) -> list[tuple[str, str]]:
     Each kernel in the order they are asked, and why it refuses (empty: it accepts).
     """
 
+def try_gather(backend: str, data: object, indices: object) -> object:
+    """Rows of data by one backend, for the doctor."""
+
 def backends() -> list[str]:
     """The backends of this build, fastest first."""
+
+def take(x: object | None, indices: object | None, axis: object | None, out: object | None, mode: str, threads: int) -> object: ...
+
+def take_along_axis(x: object | None, indices: object | None, axis: object | None, out: object | None, threads: int) -> object: ...
+
+def put_along_axis(arr: object | None, indices: object | None, values: object | None, axis: object | None, threads: int) -> None: ...
+
+def run_gather(op: str, data: object | None, indices: object | None, out: object | None, threads: int, inside_operator: bool, axis: int, batch_dims: int, broadcast: bool, out_of_range: str, negative: str, fill_value: object | None) -> object: ...
+
+def run_scatter(op: str, data: object | None, indices: object | None, updates: object | None, out: object | None, threads: int, inside_operator: bool, axis: int, batch_dims: int, reduction: str, include_self: bool, relaxed: bool, out_of_range: str, negative: str) -> object: ...
+
+def run_scatter_zeros(op: str, updates: object, indices: object, shape: Sequence[int], threads: int, axis: int, batch_dims: int, out_of_range: str, negative: str) -> object: ...
+
+def run_xla_gather(data: object | None, indices: object | None, offset_dims: Sequence[int], collapsed_slice_dims: Sequence[int], operand_batching_dims: Sequence[int], start_indices_batching_dims: Sequence[int], start_index_map: Sequence[int], index_vector_dim: int, slice_sizes: Sequence[int], out_of_range: str, fill_value: object | None, threads: int) -> object: ...
+
+def run_xla_scatter(data: object | None, indices: object | None, updates: object | None, update_window_dims: Sequence[int], inserted_window_dims: Sequence[int], operand_batching_dims: Sequence[int], scatter_indices_batching_dims: Sequence[int], scatter_dims_to_operand_dims: Sequence[int], index_vector_dim: int, reduction: str, out_of_range: str, threads: int) -> object: ...
+
+def are_plain_tensors(data: object, indices: object, updates: object | None = None) -> bool: ...
+
+def set_process_threads(threads: int) -> int: ...
+
+def set_own_threads(threads: int) -> int: ...
+
+def thread_limit() -> int: ...
 
 def cuda_available() -> bool:
     """Whether this build can run on the current device."""
@@ -221,6 +158,12 @@ def cuda_check() -> None:
 
 def cuda_forget() -> None:
     """Lets go of the verdicts of captured graphs."""
+
+def has_jax_ffi() -> bool:
+    """Whether compiled programs of JAX can call Sheaf."""
+
+def jax_handlers() -> dict[str, Any]:
+    """Handlers for XLA's FFI, by name."""
 
 class RowCache:
     """Rows of tables that stay in memory between calls."""

@@ -75,9 +75,20 @@ bool read_numpy_layout(PyArrayObject* array, TensorSpec& spec) {
   return true;
 }
 
+Snapshot snapshot_of(PyArrayObject* array) {
+  Snapshot snapshot;
+  snapshot.address = PyArray_DATA(array);
+  snapshot.known = true;
+  for (int d = 0; d < PyArray_NDIM(array); ++d) {
+    snapshot.sizes.push_back(PyArray_DIM(array, d));
+    snapshot.strides.push_back(PyArray_STRIDE(array, d));
+  }
+  return snapshot;
+}
+
 void view_numpy(View& view, nb::object object, const Argument& argument) {
   PyArrayObject* array = as_array(object.ptr());
-  view.tensor.spec.dtype = dtype_from_numpy(PyArray_DESCR(array), argument.call);
+  view.tensor.spec.dtype = dtype_from_numpy(PyArray_DESCR(array), argument);
   view.whole_strides = read_numpy_layout(array, view.tensor.spec);
   if (argument.role == Role::kOutput) {
     if (!PyArray_ISWRITEABLE(array)) {
@@ -92,7 +103,20 @@ void view_numpy(View& view, nb::object object, const Argument& argument) {
     return;
   }
   view.tensor.data = PyArray_DATA(array);
+  view.dtype = nb::borrow(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
+  view.as_read = snapshot_of(array);
   view.object = std::move(object);
+}
+
+bool numpy_changed(const View& view) {
+  PyArrayObject* array = as_array(view.object.ptr());
+  const Snapshot& before = view.as_read;
+  const auto same = [&](const Dims& dims, const npy_intp* now) {
+    return std::equal(dims.begin(), dims.end(), now);
+  };
+  return PyArray_DATA(array) != before.address || PyArray_NDIM(array) != before.sizes.size() ||
+         PyArray_DESCR(array) != view.descr() || !same(before.sizes, PyArray_DIMS(array)) ||
+         !same(before.strides, PyArray_STRIDES(array));
 }
 
 nb::object with_dtype_of(const Elements& like, nb::handle values) {
@@ -140,6 +164,17 @@ void refuse_masked(nb::handle object, const Argument& argument) {
   }
 }
 
+nb::object raw_numpy_array(void* memory, const TensorSpec& spec, const npy_intp* sizes,
+                           const npy_intp* byte_strides) {
+  nb::object array =
+      nb::steal(PyArray_New(&PyArray_Type, spec.rank(), sizes, NPY_VOID, byte_strides, memory,
+                            static_cast<int>(spec.dtype.bytes()), NPY_ARRAY_WRITEABLE, nullptr));
+  if (!array.is_valid()) {
+    throw nb::python_error();
+  }
+  return array;
+}
+
 }  // namespace
 
 const char* to_string(Role role) {
@@ -165,15 +200,16 @@ bool same_meaning(const View& a, const View& b) {
   return of_a == nullptr || of_b == nullptr || of_a == of_b || PyArray_EquivTypes(of_a, of_b) != 0;
 }
 
-DType dtype_from_numpy(PyArray_Descr* descr, std::string_view call) {
+DType dtype_from_numpy(PyArray_Descr* descr, const Argument& argument) {
   const char* why = nullptr;
   if (PyDataType_REFCHK(descr) || descr->type_num < 0) {
-    why = "its elements are references, not plain bytes";
+    why = " holds references, not plain bytes";
   } else if (!PyArray_ISNBO(descr->byteorder)) {
-    why = "it has the byte order of another machine";
+    why = " has the byte order of another machine";
   }
   if (why != nullptr) {
-    raise_dtype(refusal_text(cat(call, ": unsupported dtype ", text_of(descr)), why,
+    raise_dtype(refusal_text(cat(argument.call, ": unsupported dtype ", text_of(descr)),
+                             cat(to_string(argument.role), why),
                              "x.astype(dtype) with a dtype of this machine and of fixed size"));
   }
   switch (descr->type_num) {
@@ -197,16 +233,119 @@ DType dtype_from_numpy(PyArray_Descr* descr, std::string_view call) {
 }
 
 void view_array(View& view, nb::handle object, const Argument& argument) {
-  if (PyArray_CheckExact(object.ptr())) {
-    view_numpy(view, nb::borrow(object), argument);
-  } else if (PyArray_Check(object.ptr())) {
-    refuse_masked(object, argument);
-    view_numpy(view, nb::borrow(object), argument);
-  } else if (array_type_of(object).has_dlpack) {
-    view_dlpack(view, object, argument);
-  } else {
-    view_converted(view, object, argument);
+  view.role = argument.role;
+  try {
+    if (PyArray_CheckExact(object.ptr())) {
+      view_numpy(view, nb::borrow(object), argument);
+    } else if (PyArray_Check(object.ptr())) {
+      refuse_masked(object, argument);
+      view_numpy(view, nb::borrow(object), argument);
+    } else if (array_type_of(object).has_dlpack) {
+      view_dlpack(view, object, argument);
+    } else {
+      view_converted(view, object, argument);
+    }
+  } catch (nb::python_error& error) {
+    refuse_unreadable(error, argument);
   }
+}
+
+void refuse_unreadable(nb::python_error& error, const Argument& argument) {
+  raise_as_refusal(
+      error, cat(argument.call, ": ", to_string(argument.role), " cannot be read as an array"),
+      "numbers, or an array of NumPy, PyTorch, JAX or another library with DLPack");
+}
+
+void refuse_if_changed(const View& view, std::string_view call) {
+  if (!view.as_read.known) {
+    return;
+  }
+  if (view.is_numpy() ? numpy_changed(view) : dlpack_changed(view)) {
+    raise_argument(refusal_text(
+        cat(call, ": ", to_string(view.role), " changed during the call"),
+        "code that the call itself ran gave it other memory, another shape or another dtype",
+        "arguments whose methods leave the other arguments alone"));
+  }
+}
+
+void tidy_strides(TensorSpec& spec) {
+  int64_t contiguous = 1;
+  for (int d = spec.rank() - 1; d >= 0; --d) {
+    if (spec.sizes[d] > 1) {
+      if (__builtin_mul_overflow(contiguous, spec.sizes[d], &contiguous)) {
+        return;  // only around an empty dimension, where no stride matters
+      }
+    } else {
+      spec.strides[d] = contiguous;
+    }
+  }
+}
+
+void stretch(View& view, const Dims& sizes) {
+  const TensorSpec& spec = view.tensor.spec;
+  const int missing = sizes.size() - spec.rank();
+  if (missing < 0) {
+    return;
+  }
+  Dims strides(sizes.size(), 0);
+  for (int d = missing; d < sizes.size(); ++d) {
+    const int64_t size = spec.sizes[d - missing];
+    if (size != sizes[d] && size != 1) {
+      return;
+    }
+    strides[d] = size == 1 ? 0 : spec.strides[d - missing];
+  }
+  view.tensor.spec = TensorSpec(spec.dtype, sizes, strides);
+  tidy_strides(view.tensor.spec);
+}
+
+nb::object raw_numpy_view(const Tensor& tensor) {
+  const TensorSpec& spec = tensor.spec;
+  npy_intp sizes[kMaxRank];
+  npy_intp strides[kMaxRank];
+  for (int d = 0; d < spec.rank(); ++d) {
+    sizes[d] = spec.sizes[d];
+    strides[d] = spec.strides[d] * spec.dtype.bytes();
+  }
+  return raw_numpy_array(tensor.data, spec, sizes, strides);
+}
+
+nb::object raw_numpy_view(const View& view) {
+  if (!view.is_numpy() || view.copy.is_valid()) {
+    return raw_numpy_view(view.tensor);
+  }
+  npy_intp sizes[kMaxRank];
+  npy_intp strides[kMaxRank];
+  std::copy(view.as_read.sizes.begin(), view.as_read.sizes.end(), sizes);
+  std::copy(view.as_read.strides.begin(), view.as_read.strides.end(), strides);
+  return raw_numpy_array(view.tensor.data, view.tensor.spec, sizes, strides);
+}
+
+View flattened(const View& view, Placement& placement, std::string_view call) {
+  const TensorSpec& spec = view.tensor.spec;
+  if (spec.rank() == 1) {
+    return view;
+  }
+  if (view.on_gpu()) {
+    View flat;
+    view_array(flat, view.object.attr("reshape")(-1),
+               {"reshape", Role::kData, nullptr, &placement});
+    return flat;
+  }
+  View flat = view;
+  const int64_t count = element_count(spec.sizes);
+  if (spec.strides != contiguous_strides(spec.sizes)) {
+    const nb::object raw = raw_numpy_view(view);
+    refuse_if_changed(view, call);
+    nb::object copy = nb::steal(PyArray_Ravel(as_array(raw.ptr()), NPY_CORDER));
+    if (!copy.is_valid()) {
+      throw nb::python_error();
+    }
+    flat.tensor.data = PyArray_DATA(as_array(copy.ptr()));
+    flat.copy = std::move(copy);
+  }
+  flat.tensor.spec = TensorSpec(spec.dtype, {count});
+  return flat;
 }
 
 }  // namespace sheaf::python

@@ -8,10 +8,9 @@
 namespace sheaf::python {
 
 void bind_functions(nanobind::module_& module);
-void bind_scatters(nanobind::module_& module);
 void bind_plans(nanobind::module_& module);
-void bind_explain(nanobind::module_& module);
 void bind_cuda(nanobind::module_& module);
+void bind_jax(nanobind::module_& module);
 void bind_files(nanobind::module_& module);
 
 }  // namespace sheaf::python

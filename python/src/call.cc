@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "call.h"
 
+#include <utility>
+
 #include "errors.h"
+#include "gil.h"
 #include "gpu.h"
 #include "plan/byte_ranges.h"
 #include "plan/refuse.h"
 #include "results.h"
 #include "support/checked.h"
 #include "support/text.h"
-#include "verdicts.h"
 
 namespace sheaf::python {
 namespace {
 
-// Scalars of any type are awkward to compare, so plans that fill are made anew.
-bool cacheable(const Request& r) { return r.rule.out_of_range != OutOfRange::kFill; }
+bool elsewhere(const Placement& placement, const DLDevice& device) {
+  return !is_gpu(device) || device.device_id != placement.device;
+}
+
+// Scalars and the dimension numbers of XLA are awkward to compare: plans with them are made anew.
+bool cacheable(const Request& r) {
+  return r.rule.out_of_range != OutOfRange::kFill && r.xla == nullptr;
+}
 
 bool same(const Request& known, const Request& r, const Tensors& tensors) {
   return known.op == r.op && known.axis == r.axis && known.batch_dims == r.batch_dims &&
@@ -23,7 +31,8 @@ bool same(const Request& known, const Request& r, const Tensors& tensors) {
          known.data == tensors.data && known.indices == tensors.indices &&
          (!is_scatter(r.op) ||
           (known.updates == tensors.updates && known.reduction == r.reduction &&
-           known.include_self == r.include_self && known.relaxed == r.relaxed)) &&
+           known.include_self == r.include_self && known.relaxed == r.relaxed &&
+           known.onto_zeros == r.onto_zeros)) &&
          known.output_given == (tensors.output != nullptr) &&
          (!known.output_given || known.output == *tensors.output);
 }
@@ -46,38 +55,42 @@ std::shared_ptr<const KnownPlan> new_plan(Request r, const Tensors& tensors) {
   }
 }
 
-// Puts the work on the stream of the arrays' library.
-void run_on_gpu(const Plan& plan, const Arrays& arrays, void* output) {
-  const Lane& lane = arrays.lane;
-  const gpu::DeviceGuard guard(lane.device);
-  const GpuMemory workspace = gpu_memory(lane, cuda::workspace_bytes(plan));
-  const void* data = arrays.data.tensor.data;
-  const void* indices = arrays.indices.tensor.data;
-  {
-    const nb::gil_scoped_release released;
-    if (plan.is_scatter()) {
-      const void* updates = arrays.updates.tensor.data;
-      cuda::run(plan, data, indices, updates, output, workspace.view, lane.stream);
-    } else {
-      cuda::run(plan, data, indices, output, workspace.view, lane.stream);
-    }
+// Code of the caller may have run since the arrays were read: their own methods, a finaliser that
+// the garbage collector called. Nothing runs between this and the work.
+void refuse_changed(std::string_view call, const Arrays& arrays) {
+  for (const View* view : {&arrays.data, &arrays.indices, &arrays.updates, &arrays.out}) {
+    refuse_if_changed(*view, call);
   }
-  settle(plan, lane, workspace);
 }
 
-void run(const Plan& plan, const Arrays& arrays, void* output, int threads) {
-  if (arrays.lane.on_gpu) {
-    run_on_gpu(plan, arrays, output);
+void run_on(const Queue& queue, const Plan& plan, const Arrays& arrays, void* output, bool fresh) {
+  refuse_changed(plan.request().name, arrays);
+  const RunOptions options{.threads = queue.threads, .output_is_fresh = fresh};
+  without_gil([&] {
+    const void* data = arrays.data.tensor.data;
+    const void* indices = arrays.indices.tensor.data;
+    if (plan.is_scatter()) {
+      sheaf::run(plan, data, indices, arrays.updates.tensor.data, output, queue, options);
+    } else {
+      sheaf::run(plan, data, indices, output, queue, options);
+    }
+  });
+}
+
+// Where the arrays are; on a GPU in the order of the stream of their library. `fresh`: the output
+// was allocated for this call, and is thrown away if the call fails.
+void run(const Plan& plan, const Arrays& arrays, void* output, int threads, bool fresh) {
+  const Placement& placement = arrays.placement;
+  if (!placement.on_gpu) {
+    run_on({.threads = threads}, plan, arrays, output, fresh);
     return;
   }
-  const nb::gil_scoped_release released;
-  const void* data = arrays.data.tensor.data;
-  const void* indices = arrays.indices.tensor.data;
-  if (plan.is_scatter()) {
-    plan.run(data, indices, arrays.updates.tensor.data, output, {.threads = threads});
-  } else {
-    plan.run(data, indices, output, {.threads = threads});
-  }
+  const gpu::DeviceGuard guard(placement.device);
+  const RunOptions options{.output_is_fresh = fresh && !reports_later(placement)};
+  const GpuMemory workspace = gpu_memory(placement, cuda::workspace_bytes(plan, options));
+  run_on(cuda::queue(workspace.view, placement.stream), plan, arrays, output,
+         options.output_is_fresh);
+  settle(plan, placement, workspace);
 }
 
 Tensors tensors_of(const Arrays& arrays, const TensorSpec* output = nullptr) {
@@ -130,15 +143,15 @@ void run_by_detour(const Call& call, const Arrays& arrays) {
   const TensorSpec& out = arrays.out.tensor.spec;
   const TensorSpec contiguous(out.dtype, out.sizes);
   const auto known = plan_for(call.request, tensors_of(arrays, &contiguous));
-  if (arrays.lane.on_gpu) {
+  if (arrays.placement.on_gpu) {
     Result temporary(arrays.out, contiguous);
-    run(known->plan, arrays, temporary.memory(), call.threads);
+    run(known->plan, arrays, temporary.memory(), call.threads, true);
     assign(arrays.out, temporary.finish(false));
     return;
   }
   Array temporary(contiguous);
-  run(known->plan, arrays, temporary.tensor().data, call.threads);
-  copy_into(arrays.out, temporary.tensor());
+  run(known->plan, arrays, temporary.tensor().data, call.threads, true);
+  copy_into(arrays.out, temporary.tensor(), call.request.name);
 }
 
 void run_into_out(const Call& call, const Arrays& arrays) {
@@ -151,7 +164,7 @@ void run_into_out(const Call& call, const Arrays& arrays) {
     run_by_detour(call, arrays);
     return;
   }
-  run(known->plan, arrays, arrays.out.tensor.data, call.threads);
+  run(known->plan, arrays, arrays.out.tensor.data, call.threads, false);
 }
 
 // A stride says nothing about a dimension of at most one entry: there the plan's is taken.
@@ -183,46 +196,90 @@ Arrays arrays_for(const Plan& plan, const Passed& passed) {
   return arrays;
 }
 
-void run_planned(const Plan& plan, const Arrays& arrays, const Tensor& output, int threads) {
-  if (arrays.lane.on_gpu) {
-    check_planned(plan, "data", arrays.data.tensor.spec, plan.data());
-    check_planned(plan, "indices", arrays.indices.tensor.spec, plan.indices());
-    if (plan.is_scatter()) {
-      check_planned(plan, "updates", arrays.updates.tensor.spec, plan.updates());
-    }
-    check_planned(plan, "output", output.spec, plan.output());
-    run_on_gpu(plan, arrays, output.data);
+void run_planned(const Plan& plan, const Arrays& arrays, const Tensor& output, int threads,
+                 bool fresh) {
+  check_planned(plan, "data", arrays.data.tensor.spec, plan.data());
+  check_planned(plan, "indices", arrays.indices.tensor.spec, plan.indices());
+  if (plan.is_scatter()) {
+    check_planned(plan, "updates", arrays.updates.tensor.spec, plan.updates());
+  }
+  check_planned(plan, "output", output.spec, plan.output());
+  run(plan, arrays, output.data, threads, fresh);
+}
+
+// What is not Sheaf's own comes from the library that the result is for: no memory, no such dtype.
+[[noreturn]] void refuse_result(nb::python_error& error, std::string_view call) {
+  raise_as_refusal(error, cat(call, ": no array for the result"), "out=, an array for the result");
+}
+
+void refuse_other_devices(std::string_view call, const Arrays& arrays) {
+  if (!arrays.placement.on_gpu) {
     return;
   }
-  const nb::gil_scoped_release released;
-  const RunOptions options{.threads = threads};
-  if (plan.is_scatter()) {
-    plan.run(arrays.data.tensor, arrays.indices.tensor, arrays.updates.tensor, output, options);
-  } else {
-    plan.run(arrays.data.tensor, arrays.indices.tensor, output, options);
+  const std::pair<const char*, const View&> all[] = {{"data", arrays.data},
+                                                     {"indices", arrays.indices},
+                                                     {"updates", arrays.updates},
+                                                     {"out", arrays.out}};
+  std::string places;
+  const char* other = nullptr;
+  for (const auto& [name, view] : all) {
+    if (view.object.is_valid()) {  // else it was not passed
+      places += cat(places.empty() ? "" : ", ", name, " is on ", text_of(view.device));
+      other = other == nullptr && elsewhere(arrays.placement, view.device) ? name : other;
+    }
   }
+  if (other != nullptr) {
+    raise_argument(refusal_text(cat(call, ": arrays on different devices"), places,
+                                cat(other, " moved to cuda:", arrays.placement.device,
+                                    "; nothing is copied between devices in silence")));
+  }
+}
+
+// Updates of another type that converts to that of data, within the same kind or to a wider one.
+// Others stay as they are, and are refused by the plan.
+void cast_updates(Arrays& arrays, std::string_view call) {
+  const nb::object cast = nb::module_::import_("sheaf._interop")
+                              .attr("cast_updates")(arrays.updates.object, arrays.data.object);
+  if (!cast.is_none()) {
+    arrays.updates = View();
+    view_array(arrays.updates, cast, {call, Role::kUpdates, nullptr, &arrays.placement});
+  }
+}
+
+// The same refusal with advice that the caller of the function can follow.
+[[noreturn]] void throw_reworded(const IndexError& error, std::string_view hint) {
+  Refusal refusal = error.refusal();
+  if (!hint.empty()) {
+    refusal.next = hint;
+    refusal.picture.clear();
+  }
+  throw IndexError(std::move(refusal), error.position(), error.bad_count());
 }
 
 }  // namespace
 
 Arrays view_arrays(std::string_view call, const Passed& passed) {
   Arrays arrays;
-  Lane& lane = arrays.lane;
+  Placement& placement = arrays.placement;
+  placement.inside_operator = passed.inside_operator;
   const auto view_updates = [&](const Elements* like) {
-    view_array(arrays.updates, passed.updates, {call, Role::kUpdates, like, &lane});
+    view_array(arrays.updates, passed.updates, {call, Role::kUpdates, like, &placement});
   };
   if (passed.data.is_valid()) {
-    view_array(arrays.data, passed.data, {call, Role::kData, nullptr, &lane});
+    view_array(arrays.data, passed.data, {call, Role::kData, nullptr, &placement});
   } else {
     view_updates(nullptr);  // the result is of their kind: they lead
   }
-  view_array(arrays.indices, passed.indices, {call, Role::kIndices, nullptr, &lane});
+  view_array(arrays.indices, passed.indices, {call, Role::kIndices, nullptr, &placement});
   if (passed.data.is_valid() && passed.updates.is_valid()) {
     const Elements like{arrays.data.tensor.spec.dtype, arrays.data.descr()};
     view_updates(&like);
+    if (arrays.updates.tensor.spec.dtype != like.dtype && !passed.inside_operator) {
+      cast_updates(arrays, call);
+    }
   }
   if (!passed.out.is_none()) {
-    view_array(arrays.out, passed.out, {call, Role::kOutput, nullptr, &lane});
+    view_array(arrays.out, passed.out, {call, Role::kOutput, nullptr, &placement});
   }
   arrays.passed_out = nb::borrow(passed.out);
   refuse_other_devices(call, arrays);
@@ -247,7 +304,7 @@ std::shared_ptr<const KnownPlan> plan_for(const Request& request, const Tensors&
   return known;
 }
 
-nb::object execute(const Call& call, const Arrays& arrays) {
+nb::object execute(const Call& call, const Arrays& arrays) try {
   if (is_scatter(call.request.op)) {
     refuse_other_meaning(call.request.name, arrays);
   }
@@ -256,20 +313,24 @@ nb::object execute(const Call& call, const Arrays& arrays) {
     return arrays.passed_out;
   }
   const auto known = plan_for(call.request, tensors_of(arrays));
-  Result result(arrays.data, known->plan.output());
-  run(known->plan, arrays, result.memory(), call.threads);
+  Result result(arrays.kind(), known->plan.output());
+  run(known->plan, arrays, result.memory(), call.threads, true);
   return result.finish(call.scalar_result);
+} catch (const IndexError& error) {
+  throw_reworded(error, call.index_hint);
+} catch (nb::python_error& error) {
+  refuse_result(error, call.request.name);
 }
 
-nb::object execute(const Plan& plan, const Passed& passed, int threads) {
+nb::object execute(const Plan& plan, const Passed& passed, int threads) try {
   const Arrays arrays = arrays_for(plan, passed);
   if (plan.is_scatter() && !passed.data.is_none()) {
     refuse_other_meaning(plan.request().name, arrays);
   }
   if (passed.out.is_none()) {
     const TensorSpec contiguous(plan.output().dtype, plan.output().sizes);
-    Result result(passed.data.is_none() ? arrays.updates : arrays.data, contiguous);
-    run_planned(plan, arrays, {result.memory(), contiguous}, threads);
+    Result result(arrays.kind(), contiguous);
+    run_planned(plan, arrays, {result.memory(), contiguous}, threads, true);
     return result.finish(false);
   }
   if (!arrays.out.whole_strides) {
@@ -277,8 +338,10 @@ nb::object execute(const Plan& plan, const Passed& passed, int threads) {
                                 "a plan counts strides in elements",
                                 "a contiguous out, then copy it"));
   }
-  run_planned(plan, arrays, arrays.out.tensor, threads);
+  run_planned(plan, arrays, arrays.out.tensor, threads, false);
   return arrays.passed_out;
+} catch (nb::python_error& error) {
+  refuse_result(error, plan.request().name);
 }
 
 }  // namespace sheaf::python

@@ -15,8 +15,9 @@ namespace sheaf::python {
 struct Call {
   Request request;  // the options; its tensors are those of the arrays
   int threads = 0;
-  bool overlap_allowed = false;  // an output that overlaps an input is written by a detour
-  bool scalar_result = false;    // NumPy: a result without dimensions is a scalar
+  bool overlap_allowed = false;      // an output that overlaps an input is written by a detour
+  bool scalar_result = false;        // NumPy: a result without dimensions is a scalar
+  std::string_view index_hint = {};  // what the caller of this function can do about a bad index
 };
 
 // The arrays of a call.
@@ -26,7 +27,10 @@ struct Arrays {
   View updates;  // of a scatter
   View out;      // of no meaning if `passed_out` is None: then the result is a new array
   nb::object passed_out;
-  Lane lane;
+  Placement placement;
+
+  // The one whose library, device and dtype the result has.
+  const View& kind() const { return data.object.is_valid() ? data : updates; }
 };
 
 // What the caller passed. Gathers leave `updates` out, scatters onto zeros `data`.
@@ -34,6 +38,7 @@ struct Passed {
   nb::handle data, indices;
   nb::handle out;  // or None
   nb::handle updates = {};
+  bool inside_operator = false;  // PyTorch's dispatcher calls, and takes care of gradients
 };
 
 // Refuses arrays that are not all in one place.

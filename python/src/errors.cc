@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "errors.h"
 
-#include "dims.h"
+#include <new>
+#include <typeinfo>
+#include <utility>
+
 #include "support/text.h"
 
 namespace sheaf::python {
@@ -9,6 +12,7 @@ namespace {
 
 // Owned for the life of the process: exceptions may be raised until its very end.
 struct Classes {
+  PyObject* any;
   PyObject* index;
   PyObject* argument;
   PyObject* axis;
@@ -17,6 +21,7 @@ struct Classes {
   PyObject* unsupported;
   PyObject* out_of_memory;
   PyObject* device;
+  PyObject* buffer;
   PyObject* file;
 };
 Classes classes;
@@ -47,7 +52,28 @@ void translate(const std::exception_ptr& thrown, void*) {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
     set_error(class_of(error), error);
+  } catch (const std::bad_alloc&) {
+    PyErr_SetString(classes.out_of_memory,
+                    "out of memory\n  the call needs more than there is\n  try: smaller arrays");
+  } catch (const std::bad_cast&) {
+    PyErr_SetString(classes.argument,
+                    "an argument has the wrong type\n  a number was expected somewhere\n"
+                    "  try: help(sheaf)");
   }
+}
+
+// The refusal for an exception of other code: one that whoever expects the original catches.
+PyObject* class_for(const nb::python_error& error) {
+  const std::pair<PyObject*, PyObject*> kinds[] = {{PyExc_MemoryError, classes.out_of_memory},
+                                                   {PyExc_BufferError, classes.buffer},
+                                                   {PyExc_NotImplementedError, classes.unsupported},
+                                                   {PyExc_TypeError, classes.dtype}};
+  for (const auto& [original, ours] : kinds) {
+    if (error.matches(original)) {
+      return ours;
+    }
+  }
+  return classes.argument;
 }
 
 [[noreturn]] void raise_text(PyObject* type, const std::string& text) {
@@ -78,12 +104,21 @@ bool reduction_is_undefined(const Request& r) {
 
 }  // namespace
 
+nb::tuple tuple_of(const Dims& dims) {
+  nb::list list;
+  for (const int64_t dim : dims) {
+    list.append(dim);
+  }
+  return nb::tuple(list);
+}
+
 void load_errors() {
   const nb::module_ module = nb::module_::import_("sheaf._errors");
   const auto get = [&](const char* name) { return nb::object(module.attr(name)).release().ptr(); };
-  classes = {get("IndexError"),       get("ArgumentError"),   get("AxisError"),
-             get("DTypeError"),       get("IndexDTypeError"), get("UnsupportedError"),
-             get("OutOfMemoryError"), get("DeviceError"),     get("FileError")};
+  classes = {
+      get("Error"),       get("IndexError"),      get("ArgumentError"),    get("AxisError"),
+      get("DTypeError"),  get("IndexDTypeError"), get("UnsupportedError"), get("OutOfMemoryError"),
+      get("DeviceError"), get("BufferError"),     get("FileError")};
   nb::register_exception_translator(translate);
 }
 
@@ -105,6 +140,17 @@ void raise_refusal(const Request& r, const Error& error) {
 void raise_argument(const std::string& text) { raise_text(classes.argument, text); }
 void raise_dtype(const std::string& text) { raise_text(classes.dtype, text); }
 void raise_unsupported(const std::string& text) { raise_text(classes.unsupported, text); }
+void raise_buffer(const std::string& text) { raise_text(classes.buffer, text); }
+
+void raise_as_refusal(nb::python_error& error, const std::string& what, const std::string& next) {
+  if (!error.matches(PyExc_Exception) || error.matches(classes.any)) {
+    throw std::move(error);
+  }
+  const std::string message = nb::str(error.value()).c_str();
+  const std::string kind = nb::str(nb::handle(error.type()).attr("__name__")).c_str();
+  const std::string detail = cat(kind, ": ", message.substr(0, message.find('\n')));
+  nb::raise_from(error, class_for(error), "%s", refusal_text(what, detail, next).c_str());
+}
 
 std::string refusal_text(const std::string& what, const std::string& detail,
                          const std::string& next) {

@@ -10,10 +10,13 @@
 
 #include "plan/request.h"
 #include "sheaf/error.h"
+#include "sheaf/fixed.h"
 
 namespace sheaf::python {
 
 namespace nb = nanobind;
+
+nb::tuple tuple_of(const Dims& dims);
 
 // Fetches the classes and teaches nanobind to translate sheaf::Error.
 void load_errors();
@@ -26,6 +29,12 @@ void load_errors();
 [[noreturn]] void raise_argument(const std::string& text);
 [[noreturn]] void raise_dtype(const std::string& text);
 [[noreturn]] void raise_unsupported(const std::string& text);
+[[noreturn]] void raise_buffer(const std::string& text);
+
+// Raises an exception that did not come from Sheaf as one that did, with the same class of
+// Python's, and with the original as its cause. Interrupts and Sheaf's own pass unchanged.
+[[noreturn]] void raise_as_refusal(nb::python_error& error, const std::string& what,
+                                   const std::string& next);
 
 // "what\n  detail\n  try: next"
 std::string refusal_text(const std::string& what, const std::string& detail,

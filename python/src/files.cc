@@ -98,8 +98,8 @@ nb::tuple gather_table(const Table& table, std::string_view op, const Input& ind
                        bool broadcast, std::string_view out_of_range, std::string_view negative,
                        nb::handle fill_value, const std::string& out, const Settings& settings) {
   Request request = request_from(
-      op_named(op),
-      GatherKeywords{axis, batch_dims, broadcast, {out_of_range, negative, fill_value}}, nullptr);
+      op_named(op), GatherKeywords{axis, batch_dims, broadcast, out_of_range, negative, fill_value},
+      nullptr);
   const ConstTensor index_tensor = tensor_of(indices, index_type);
   request.data = table.spec();
   request.indices = index_tensor.spec;
@@ -174,11 +174,11 @@ bool is_table(nb::handle object) {
 nb::object gather_from_table(Op op, nb::handle table, nb::handle indices,
                              const GatherKeywords& keywords, nb::handle out) {
   const nb::object fill =
-      keywords.rule.fill_value.is_valid() ? nb::borrow(keywords.rule.fill_value) : nb::int_(0);
+      keywords.fill_value.is_valid() ? nb::borrow(keywords.fill_value) : nb::int_(0);
   return table.attr("_gather")(
       nb::str(to_string(op).data()), indices, keywords.axis, keywords.batch_dims,
-      keywords.broadcast, "out_of_range"_a = keywords.rule.out_of_range,
-      "negative"_a = keywords.rule.negative, "fill_value"_a = fill, "out"_a = out);
+      keywords.broadcast, "out_of_range"_a = keywords.out_of_range,
+      "negative"_a = keywords.negative, "fill_value"_a = fill, "out"_a = out);
 }
 
 void bind_files(nb::module_& module) {

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "support/text.h"
+
 namespace sheaf::python {
 namespace {
 
@@ -38,8 +40,9 @@ Described describe_type(nb::handle type) {
                                : name == "cupy" ? Library::kCupy
                                                 : Library::kOther,
                     .immutable = nb::cast<bool>(facts[1]),
-                    .api = api_from(facts[2])},
-          .keep = nb::cast<bool>(facts[3])};
+                    .api = api_from(facts[2]),
+                    .base_api = api_from(facts[3])},
+          .keep = nb::cast<bool>(facts[4])};
 }
 
 bool is_true(nb::handle object, PyObject* attribute) {
@@ -50,16 +53,39 @@ bool is_true(nb::handle object, PyObject* attribute) {
   return value.ptr() == Py_True;
 }
 
-// PyTorch's __dlpack__ refuses tensors that mean more than their memory says; its C functions do
-// not look.
-bool torch_would_refuse(nb::handle tensor, const DLTensor& view) {
-  static PyObject* const requires_grad = interned("requires_grad");
-  const int code = view.dtype.code;
-  if (code == kDLInt || code == kDLUInt || code == kDLBool) {
-    return false;  // these have no gradients
+bool says_true(nb::handle object, PyObject* method) {
+  const nb::object value = nb::steal(PyObject_CallMethodNoArgs(object.ptr(), method));
+  if (!value.is_valid()) {
+    throw nb::python_error();
   }
-  return is_true(tensor, requires_grad) ||
-         (code == kDLComplex && nb::cast<bool>(tensor.attr("is_conj")()));
+  return value.ptr() == Py_True;
+}
+
+bool returns_true(PyObject* function) {
+  const nb::object value = nb::steal(PyObject_CallNoArgs(function));
+  if (!value.is_valid()) {
+    throw nb::python_error();
+  }
+  return value.ptr() == Py_True;
+}
+
+// What asks PyTorch for the state of its dispatcher. Owned for the life of the process.
+struct TorchState {
+  PyObject* is_grad_enabled;
+  PyObject* has_transforms;  // of torch.func
+  PyObject* count_modes;     // that see every operator
+  PyObject* forward_ad;
+};
+
+const TorchState& torch_state() {
+  static const TorchState state = [] {
+    const nb::module_ c = nb::module_::import_("torch._C");
+    const auto get = [&](const char* name) { return nb::object(c.attr(name)).release().ptr(); };
+    return TorchState{get("is_grad_enabled"), get("_are_functorch_transforms_active"),
+                      get("_len_torch_dispatch_stack"),
+                      nb::module_::import_("torch.autograd.forward_ad").release().ptr()};
+  }();
+  return state;
 }
 
 void* pointer_from(const nb::object& number) {
@@ -105,15 +131,100 @@ LibraryStream current_stream(nb::handle object, int device) {
   return {};
 }
 
-bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view) {
-  if (type.api == nullptr) {
+bool is_lazy_tensor(nb::handle tensor) {
+  static PyObject* const is_neg = interned("is_neg");
+  static PyObject* const is_conj = interned("is_conj");
+  DLTensor view{};
+  if (view_by_library(tensor, array_type_of(tensor), view)) {
+    const int code = view.dtype.code;
+    if (code == kDLInt || code == kDLUInt || code == kDLBool) {
+      return false;  // only complex numbers, and their parts, are left like this
+    }
+    return says_true(tensor, is_neg) || (code == kDLComplex && says_true(tensor, is_conj));
+  }
+  return says_true(tensor, is_neg) || says_true(tensor, is_conj);
+}
+
+bool view_by_library(nb::handle object, const ArrayType& type, DLTensor& view) {
+  const ExchangeApi* api = type.api != nullptr ? type.api : type.base_api;
+  if (api == nullptr) {
     return false;
   }
-  if (type.api->view(object.ptr(), &view) != 0) {
+  if (api->view(object.ptr(), &view) != 0) {
     PyErr_Clear();  // __dlpack__ will say it again
     return false;
   }
-  return type.library != Library::kTorch || !torch_would_refuse(object, view);
+  return true;
+}
+
+bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view) {
+  return type.api != nullptr && view_by_library(object, type, view);
+}
+
+bool needs_gradient(nb::handle tensor) {
+  static PyObject* const requires_grad = interned("requires_grad");
+  return is_true(tensor, requires_grad) && returns_true(torch_state().is_grad_enabled);
+}
+
+bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) {
+  for (const nb::handle tensor : {data, indices, updates}) {
+    if (tensor.is_none()) {
+      continue;
+    }
+    const ArrayType type = array_type_of(tensor);
+    if (type.library != Library::kTorch || type.api == nullptr || needs_gradient(tensor)) {
+      return false;
+    }
+  }
+  const TorchState& state = torch_state();
+  static PyObject* const level = interned("_current_level");
+  const nb::object forward_level = nb::steal(PyObject_GetAttr(state.forward_ad, level));
+  const nb::object modes = nb::steal(PyObject_CallNoArgs(state.count_modes));
+  if (!forward_level.is_valid() || !modes.is_valid()) {
+    throw nb::python_error();
+  }
+  return PyLong_AsLong(forward_level.ptr()) < 0 && PyLong_AsLong(modes.ptr()) == 0 &&
+         !returns_true(state.has_transforms);
+}
+
+bool is_gpu(const DLDevice& device) {
+  return device.device_type == kDLCUDA || device.device_type == kDLCUDAManaged;
+}
+
+bool is_host(const DLDevice& device) {
+  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
+}
+
+std::string text_of(const DLDevice& device) {
+  return is_gpu(device)    ? cat("cuda:", device.device_id)
+         : is_host(device) ? "the CPU"
+                           : cat("DLPack device type ", static_cast<int32_t>(device.device_type));
+}
+
+bool Placement::admit(nb::handle object, const DLDevice& of_object) {
+  const Library its_library = array_type_of(object).library;
+  if (on_gpu) {
+    waits = waits || its_library != library;
+    return of_object.device_id == device;
+  }
+  const LibraryStream current = current_stream(object, of_object.device_id);
+  on_gpu = true;
+  device = of_object.device_id;
+  library = its_library;
+  leader = nb::borrow(object);
+  stream = static_cast<cuda::Stream>(current.stream);
+  stream_owner = current.owner;
+  waits = library == Library::kOther;
+  return true;
+}
+
+nb::object dlpack_stream(const Placement* placement, Library library) {
+  if (placement == nullptr) {
+    return library == Library::kOther ? nb::none() : nb::object(nb::int_(-1));
+  }
+  constexpr uintptr_t kDefault = 1;  // DLPack's number for it: 0 would be ambiguous
+  const auto stream = reinterpret_cast<uintptr_t>(placement->stream);
+  return nb::int_(stream == 0 ? kDefault : stream);
 }
 
 }  // namespace sheaf::python

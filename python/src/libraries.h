@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Whose array is this? What is known of the well-known types is found out once.
+// Which library an array belongs to, which device it is on, and where a call on it runs. What is
+// known of a type is found out once.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+
+#include "sheaf/cuda.h"
 #include "sheaf/dlpack.h"
 
 namespace sheaf::python {
@@ -33,6 +37,9 @@ struct ArrayType {
   Library library = Library::kOther;
   bool immutable = false;            // although its DLPack export says nothing
   const ExchangeApi* api = nullptr;  // null: arrays come by __dlpack__
+  // The same functions of the class that it is derived from. They say which memory PyTorch holds
+  // for the array, which need not be what its __dlpack__ gives.
+  const ExchangeApi* base_api = nullptr;
 };
 
 // Of any object; most types are no arrays.
@@ -47,7 +54,48 @@ struct LibraryStream {
 LibraryStream current_stream(nb::handle object, int device);
 
 // Fills in `view` without a call of Python, which costs a tenth of __dlpack__. False if the type
-// cannot, or if its __dlpack__ has something to say: that a gradient would be lost, for one.
+// cannot.
 bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view);
+
+// Whether an operator may run on these PyTorch tensors at once, past PyTorch's dispatcher: they are
+// tensors with memory, need no gradient of either mode, and no transform or mode watches.
+bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates);
+
+// Whether a call on this PyTorch tensor must be recorded for its gradient.
+bool needs_gradient(nb::handle tensor);
+
+// What the C functions say, of the type or of the one it is derived from. False if there are none.
+// Runs no code of the caller's.
+bool view_by_library(nb::handle object, const ArrayType& type, DLTensor& view);
+
+// Whether a PyTorch tensor's memory holds something else than its values: their negatives or
+// conjugates.
+bool is_lazy_tensor(nb::handle tensor);
+
+bool is_gpu(const DLDevice& device);          // one of CUDA's
+bool is_host(const DLDevice& device);         // also if pinned for CUDA
+std::string text_of(const DLDevice& device);  // "the CPU", "cuda:0", "DLPack device type 10"
+
+// Where a call runs: on the host, or on one GPU. The first array on a GPU decides: the call runs on
+// its device, on the current stream of its library, and takes memory from that library.
+struct Placement {
+  bool on_gpu = false;
+  int device = 0;
+  Library library = Library::kOther;
+  nb::object leader;
+  cuda::Stream stream = nullptr;
+  nb::object stream_owner;
+  // Arrays of two libraries, or of one that has no current stream to order later work by: the call
+  // ends when the work has ended.
+  bool waits = false;
+  bool inside_operator = false;  // PyTorch's dispatcher calls, and takes care of gradients
+
+  // Of an array on a GPU. False if the call runs on another.
+  bool admit(nb::handle object, const DLDevice& of_object);
+};
+
+// The stream= of __dlpack__, which waits until the array can be read there. Without a placement
+// nothing is read, so nothing waits.
+nb::object dlpack_stream(const Placement* placement, Library library);
 
 }  // namespace sheaf::python

@@ -2,10 +2,18 @@
 //
 // The extension module: sheaf._sheaf. What users see of it is re-exported by sheaf/__init__.py.
 #define SHEAF_LOAD_NUMPY
+#include <nanobind/stl/string.h>
+
 #include "bindings.h"
 #include "errors.h"
 #include "numpy_api.h"
 #include "sheaf/version.h"
+
+#if defined(__clang__)
+constexpr const char* kCompiler = "clang " __clang_version__;
+#else
+constexpr const char* kCompiler = "g++ " __VERSION__;
+#endif
 
 NB_MODULE(_sheaf, module) {
   if (_import_array() < 0) {
@@ -14,11 +22,12 @@ NB_MODULE(_sheaf, module) {
   module.doc() = "The compiled part of sheaf.";
   module.def(
       "version", [] { return SHEAF_VERSION; }, "The version of the library.");
+  module.def(
+      "compiler", [] { return std::string(kCompiler); }, "Who compiled this.");
   sheaf::python::load_errors();
   sheaf::python::bind_plans(module);
   sheaf::python::bind_functions(module);
-  sheaf::python::bind_scatters(module);
-  sheaf::python::bind_explain(module);
   sheaf::python::bind_cuda(module);
+  sheaf::python::bind_jax(module);
   sheaf::python::bind_files(module);
 }

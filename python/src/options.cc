@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "options.h"
 
+#include <atomic>
 #include <complex>
+#include <memory>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "errors.h"
 #include "plan/vocabulary.h"
@@ -32,9 +36,20 @@ OutOfRange out_of_range_from(std::string_view name, OutOfRange own) {
                    cat("\"fail\", \"clamp\", \"", to_string(own), "\", \"wrap\" or \"trust\"")));
 }
 
+// The names of other libraries for the same reductions: PyTorch's, NumPy's and ONNX's.
+constexpr std::pair<std::string_view, Reduction> kOtherNames[] = {
+    {"sum", Reduction::kAdd},  {"prod", Reduction::kMul}, {"multiply", Reduction::kMul},
+    {"amin", Reduction::kMin}, {"amax", Reduction::kMax},
+};
+
 Reduction reduction_from(std::string_view name) {
   if (const ReductionRow* row = find_named(kReductions, name)) {
     return row->value;
+  }
+  for (const auto& [other_name, value] : kOtherNames) {
+    if (name == other_name) {
+      return value;
+    }
   }
   raise_argument(refusal_text("unknown reduction", cat("reduction=\"", name, "\""),
                               "\"none\", \"add\", \"sub\", \"mul\", \"min\", \"max\" or \"mean\""));
@@ -108,16 +123,23 @@ Scalar scalar_from(nb::handle value, PyArray_Descr* descr) {
                            "an int, float or complex"));
 }
 
-IndexRule rule_from(const RuleKeywords& keywords, PyArray_Descr* descr) {
-  IndexRule rule{.negative = negative_from(keywords.negative),
-                 .out_of_range = out_of_range_from(keywords.out_of_range, OutOfRange::kFill)};
-  if (rule.out_of_range == OutOfRange::kFill) {
-    rule.fill_value = scalar_from(keywords.fill_value, descr);
-  }
-  return rule;
-}
+Dims dims_from(const std::vector<int64_t>& values) { return Dims{std::span(values)}; }
+
+std::atomic<int> process_threads = 0;
+thread_local int own_threads = -1;
 
 }  // namespace
+
+Op op_from_name(std::string_view name) {
+  for (const Op op : {Op::kGather, Op::kGatherElements, Op::kGatherNd, Op::kXlaGather, Op::kScatter,
+                      Op::kScatterElements, Op::kScatterNd, Op::kXlaScatter}) {
+    if (name == to_string(op)) {
+      return op;
+    }
+  }
+  raise_argument(refusal_text("unknown operator", cat("\"", name, "\""),
+                              "\"gather\", \"gather_elements\", \"gather_nd\", or a scatter"));
+}
 
 Request request_from(Op op, const GatherKeywords& keywords, PyArray_Descr* descr) {
   Request r;
@@ -126,7 +148,11 @@ Request request_from(Op op, const GatherKeywords& keywords, PyArray_Descr* descr
   r.axis = keywords.axis;
   r.batch_dims = keywords.batch_dims;
   r.broadcast = keywords.broadcast;
-  r.rule = rule_from(keywords.rule, descr);
+  r.rule = {.negative = negative_from(keywords.negative),
+            .out_of_range = out_of_range_from(keywords.out_of_range, OutOfRange::kFill)};
+  if (r.rule.out_of_range == OutOfRange::kFill) {
+    r.rule.fill_value = scalar_from(keywords.fill_value, descr);
+  }
   return r;
 }
 
@@ -173,12 +199,35 @@ int64_t integer_from(nb::handle object) {
   return value;
 }
 
-int checked_threads(int threads) {
+std::shared_ptr<const XlaGatherOptions> xla_options_from(const XlaNumbers& numbers) {
+  return std::make_shared<const XlaGatherOptions>(XlaGatherOptions{
+      .offset_dims = dims_from(numbers.offset_dims),
+      .collapsed_slice_dims = dims_from(numbers.collapsed_slice_dims),
+      .operand_batching_dims = dims_from(numbers.operand_batching_dims),
+      .start_indices_batching_dims = dims_from(numbers.start_indices_batching_dims),
+      .start_index_map = dims_from(numbers.start_index_map),
+      .index_vector_dim = numbers.index_vector_dim,
+      .slice_sizes = dims_from(numbers.slice_sizes)});
+}
+
+int thread_limit(int threads) {
   if (threads < 0) {
     raise_argument(refusal_text("negative number of threads", cat("threads=", threads),
                                 "threads=0 for as many as pay, or a limit"));
   }
-  return threads;
+  if (threads > 0) {
+    return threads;
+  }
+  return own_threads >= 0 ? own_threads : process_threads.load(std::memory_order_relaxed);
 }
+
+int set_process_threads(int threads) {
+  if (threads < 0) {
+    thread_limit(threads);  // refuses
+  }
+  return process_threads.exchange(threads);
+}
+
+int set_own_threads(int threads) { return std::exchange(own_threads, threads); }
 
 }  // namespace sheaf::python

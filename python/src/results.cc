@@ -7,6 +7,11 @@
 #include <memory>
 #include <utility>
 
+#include "errors.h"
+#include "frontends/c/dlpack.h"
+#include "gpu.h"
+#include "support/text.h"
+
 namespace sheaf::python {
 namespace {
 
@@ -40,12 +45,60 @@ nb::object new_exporter(const TensorSpec& spec, DLDataType type, void*& memory) 
   return nb::cast(exported);
 }
 
+nb::module_ interop() { return nb::module_::import_("sheaf._interop"); }
+
+nb::object tuple_from(const Dims& sizes) {
+  nb::object tuple = nb::steal(PyTuple_New(sizes.size()));
+  for (int d = 0; d < sizes.size(); ++d) {
+    PyTuple_SET_ITEM(tuple.ptr(), d, PyLong_FromLongLong(sizes[d]));
+  }
+  return tuple;
+}
+
+void* address_of(nb::handle array, Library library) {
+  const nb::object address =
+      library == Library::kTorch ? array.attr("data_ptr")() : array.attr("data").attr("ptr");
+  return reinterpret_cast<void*>(nb::cast<uintptr_t>(address));
+}
+
+nb::capsule owner_of(std::unique_ptr<cuda::Workspace> memory) {
+  const nb::capsule owner(memory.get(),
+                          [](void* p) noexcept { delete static_cast<cuda::Workspace*>(p); });
+  memory.release();
+  return owner;
+}
+
+// The same tensor without its device, which tensor_from_dlpack would refuse.
+DLTensor on_host(DLTensor tensor) {
+  tensor.device = {kDLCPU, 0};
+  return tensor;
+}
+
+// Freed by cudaFree, which waits for the device: whatever stream still uses it is done by then.
+std::unique_ptr<cuda::Workspace> memory_of_cuda(size_t bytes) {
+  return std::make_unique<cuda::Workspace>(std::max<size_t>(bytes, 1));
+}
+
+void refuse_without_namespace(nb::handle like) {
+  if (!nb::hasattr(like, "__array_namespace__")) {
+    raise_unsupported(refusal_text(
+        "no library to give the result to",
+        cat("data is ", nb::str(like.type()).c_str(), ", which has no __array_namespace__"),
+        "out=, an array for the result"));
+  }
+}
+
 }  // namespace
 
 Result::Result(const View& like, const TensorSpec& spec) {
   if (like.is_numpy()) {
     object_ = new_numpy(like.descr(), spec.sizes);
     memory_ = PyArray_DATA(as_array(object_.ptr()));
+    return;
+  }
+  const ArrayType type = array_type_of(like.object);
+  if (type.library == Library::kTorch && (type.api != nullptr || like.on_gpu())) {
+    take_torch_memory(like, spec);
     return;
   }
   if (like.on_gpu()) {
@@ -58,7 +111,7 @@ Result::Result(const View& like, const TensorSpec& spec) {
 
 nb::object Result::finish(bool scalar) {
   if (like_.is_valid()) {
-    return nb::module_::import_("sheaf._interop").attr("array_like")(like_, object_);
+    return interop().attr("array_like")(like_, object_);
   }
   if (scalar && PyArray_Check(object_.ptr()) && PyArray_NDIM(as_array(object_.ptr())) == 0) {
     return checked(PyArray_Return(as_array(object_.release().ptr())));
@@ -66,12 +119,91 @@ nb::object Result::finish(bool scalar) {
   return std::move(object_);
 }
 
-void copy_into(const View& out, const Tensor& source) {
+void copy_into(const View& out, const Tensor& source, std::string_view call) {
   const nb::object from = raw_numpy_view(source);
   const nb::object to = raw_numpy_view(out);
+  refuse_if_changed(out, call);
   if (PyArray_CopyInto(as_array(to.ptr()), as_array(from.ptr())) != 0) {
     throw nb::python_error();
   }
+}
+
+// Tensors of PyTorch's own, so that their storage can do what every storage can. A subclass may
+// make something else of new_empty: what came of it is looked at.
+void Result::take_torch_memory(const View& like, const TensorSpec& spec) {
+  static PyObject* const new_empty = PyUnicode_InternFromString("new_empty");
+  const nb::object sizes = tuple_from(spec.sizes);
+  // Sizes one by one: PyTorch parses them in half the time that a tuple takes.
+  PyObject* arguments[kMaxRank + 1] = {like.object.ptr()};
+  for (int d = 0; d < spec.rank(); ++d) {
+    arguments[d + 1] = PyTuple_GET_ITEM(sizes.ptr(), d);
+  }
+  if (spec.rank() == 0) {
+    arguments[1] = sizes.ptr();
+  }
+  const auto count = static_cast<size_t>(std::max(spec.rank(), 1) + 1);
+  object_ = checked(PyObject_VectorcallMethod(new_empty, arguments, count, nullptr));
+  const ArrayType type = array_type_of(object_);
+  if (DLTensor made{}; view_by_library(object_, type, made)) {
+    const Tensor tensor = tensor_from_dlpack(on_host(made), {"new_empty", "result"});
+    if (tensor.spec != TensorSpec(spec.dtype, spec.sizes)) {
+      raise_argument(refusal_text(
+          "new_empty: not what was asked for",
+          cat("asked for ", TensorSpec(spec.dtype, spec.sizes).str(), ", got ", tensor.spec.str()),
+          "out=, an array for the result"));
+    }
+    memory_ = tensor.data;
+    return;
+  }
+  memory_ = address_of(object_, Library::kTorch);
+}
+
+void Result::take_gpu_memory(const View& like, const TensorSpec& spec) {
+  const gpu::DeviceGuard guard(like.device.device_id);
+  const Library library = array_type_of(like.object).library;
+  if (library == Library::kCupy) {
+    object_ = interop().attr("cupy_empty")(tuple_from(spec.sizes), like.object.attr("dtype"));
+    memory_ = address_of(object_, library);
+    return;
+  }
+  refuse_without_namespace(like.object);
+  const auto bytes = static_cast<size_t>(element_count(spec.sizes) * spec.dtype.bytes());
+  auto memory = memory_of_cuda(bytes);
+  memory_ = cuda::WorkspaceView(*memory).memory;
+  size_t shape[kMaxRank];
+  std::transform(spec.sizes.begin(), spec.sizes.end(), shape,
+                 [](int64_t size) { return static_cast<size_t>(size); });
+  const nb::ndarray<nb::array_api> exported(memory_, static_cast<size_t>(spec.rank()), shape,
+                                            owner_of(std::move(memory)), spec.strides.begin(),
+                                            {like.type.code, like.type.bits, like.type.lanes},
+                                            nb::device::cuda::value, like.device.device_id);
+  object_ = nb::cast(exported);
+  like_ = like.object;
+}
+
+void assign(const View& out, nb::handle values) {
+  const gpu::DeviceGuard guard(out.device.device_id);
+  interop().attr("assign")(out.object, values);
+}
+
+GpuMemory gpu_memory(const Placement& placement, size_t bytes) {
+  if (bytes == 0) {
+    return {};
+  }
+  if (placement.library == Library::kOther) {
+    auto memory = memory_of_cuda(bytes);
+    const cuda::WorkspaceView view = *memory;
+    return {owner_of(std::move(memory)), view};
+  }
+  nb::object array;
+  if (placement.library == Library::kTorch) {
+    static PyObject* const uint8 =
+        nb::object(nb::module_::import_("torch").attr("uint8")).release().ptr();
+    array = placement.leader.attr("new_empty")(bytes, nb::arg("dtype") = nb::handle(uint8));
+  } else {
+    array = interop().attr("cupy_empty")(bytes, "u1");
+  }
+  return {array, {address_of(array, placement.library), bytes}};
 }
 
 }  // namespace sheaf::python

@@ -20,6 +20,7 @@ class Result {
   nb::object finish(bool scalar);
 
  private:
+  void take_torch_memory(const View& like, const TensorSpec& spec);
   void take_gpu_memory(const View& like, const TensorSpec& spec);
 
   nb::object object_;  // the array, or an exporter of DLPack
@@ -28,16 +29,16 @@ class Result {
 };
 
 // Copies the elements of `source` to `out`, which has its sizes, whatever strides `out` has.
-void copy_into(const View& out, const Tensor& source);
+void copy_into(const View& out, const Tensor& source, std::string_view call);
 
 // The same on a GPU, by the library of `out`, in the order of its stream.
 void assign(const View& out, nb::handle values);
 
-// Device memory that runs on `lane` may use, from the allocator of the lane's library.
+// Device memory that runs on `placement` may use, from the allocator of the placement's library.
 struct GpuMemory {
   nb::object owner;
   cuda::WorkspaceView view;
 };
-GpuMemory gpu_memory(const Lane& lane, size_t bytes);
+GpuMemory gpu_memory(const Placement& placement, size_t bytes);
 
 }  // namespace sheaf::python

@@ -9,7 +9,9 @@ torch = pytest.importorskip("torch", reason="needs a CUDA device and PyTorch")
 if not (torch.cuda.is_available() and sheaf.cuda.is_available()):
     pytest.skip("needs a CUDA device and PyTorch", allow_module_level=True)
 
-import sheaf.torch as ops  # noqa: E402
+import sheaf.torch  # noqa: E402
+
+ops = torch.ops.sheaf
 
 GPU = "cuda"
 

@@ -6,7 +6,6 @@ import io
 import re
 import subprocess
 import sys
-import timeit
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -30,8 +29,9 @@ def test_version_is_that_of_the_library():
 
 def test_it_is_typed():
     assert (Path(sheaf.__file__).parent / "py.typed").is_file()
-    # Without PyTorch its types are unknown, and so is what sheaf/torch.py does with them.
-    without = [] if importlib.util.find_spec("torch") else ["--exclude", "torch.py"]
+    # Without PyTorch and JAX their types are unknown, and so is what is done with them.
+    missing = [name for name in ("torch", "jax") if not importlib.util.find_spec(name)]
+    without = [part for name in missing for part in ("--exclude", f"/{name}/")]
     result = run("-m", "mypy", "--strict", *without, str(PACKAGE))
     assert result.returncode == 0, result.stdout + result.stderr
 
@@ -63,31 +63,20 @@ def documented():
     return [(match[1], match[2] or "") for match in EXAMPLE.finditer(text)]
 
 
-@pytest.mark.parametrize("peer", [None, "torch"])
-def test_the_documentation_runs(peer, tmp_path, monkeypatch):
-    if peer:
+@pytest.mark.parametrize("peers", [(), ("torch",), ("torch", "jax")])
+def test_the_documentation_runs(peers, tmp_path, monkeypatch):
+    for peer in peers:
         pytest.importorskip(peer, reason=f"{peer} is not installed (scripts/peers)")
+    if "jax" in peers and not sheaf._sheaf.has_jax_ffi():
+        pytest.skip("the package was built without jaxlib")
     monkeypatch.chdir(tmp_path)
     namespace = {}
-    examples = [example for example in documented() if peer or "import torch" not in example[0]]
+    examples = [example for example in documented()
+                if all(peer in peers or f"import {peer}" not in example[0]
+                       for peer in ("torch", "jax"))]
     assert len(examples) >= 6
     for code, expected in examples:
         output = io.StringIO()
         with redirect_stdout(output):
             exec(compile(code, "docs/python.md", "exec"), namespace)
         assert output.getvalue() == expected, code
-
-
-def test_a_small_call_costs_no_more_than_numpy():
-    x = numpy.random.default_rng(0).random((1000, 64), dtype="f4")
-    i = numpy.arange(0, 992, 31)
-    o = numpy.empty((32, 64), "f4")
-
-    def cost(function, **keywords):
-        call = timeit.Timer(lambda: function(x, i, axis=0, out=o, **keywords))
-        return min(call.repeat(repeat=20, number=500))
-
-    for _ in range(5):  # the machine may be busy
-        if cost(sheaf.take) <= cost(numpy.take, mode="clip"):
-            return
-    pytest.fail("sheaf.take is slower than numpy.take")

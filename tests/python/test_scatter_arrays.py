@@ -124,7 +124,7 @@ def test_references_are_given_back():
         sheaf.put_along_axis(x.reshape(2, 2).T, i, 5, None)
         plan.run(x, i, u)
         plan.vjp().run(x, i)
-        for bad in (lambda: sheaf.scatter(x, [9], [1], out=x), lambda: sheaf.scatter(x, i, i)):
+        for bad in (lambda: sheaf.scatter(x, [9], [1], out=x), lambda: sheaf.scatter(x, i, 1j)):
             with pytest.raises(sheaf.Error):
                 bad()
     del plan
@@ -147,8 +147,8 @@ def test_shapes_and_axes():
 
 
 def test_dtypes():
-    assert text_of(sheaf.DTypeError, sheaf.scatter, X, [0], ROW.astype("f8")).startswith(
-        "scatter: types differ\n  updates is f64, but data is f32")
+    assert text_of(sheaf.DTypeError, sheaf.scatter, X, [0], ROW.astype("c8")).startswith(
+        "scatter: types differ\n  updates is c64, but data is f32")
     assert text_of(sheaf.DTypeError, sheaf.scatter, X, [0], ROW, out=numpy.empty((3, 5))).startswith(
         "scatter: types differ\n  output is f64, but data is f32")
     assert text_of(sheaf.IndexDTypeError, sheaf.scatter, X, [0.5], ROW).startswith(
@@ -185,8 +185,8 @@ def test_out():
 
 
 def test_options():
-    assert text_of(sheaf.ArgumentError, sheaf.scatter, X, [0], ROW, reduction="sum").startswith(
-        'unknown reduction\n  reduction="sum"\n  try: "none", "add"')
+    assert text_of(sheaf.ArgumentError, sheaf.scatter, X, [0], ROW, reduction="avg").startswith(
+        'unknown reduction\n  reduction="avg"\n  try: "none", "add"')
     assert text_of(sheaf.ArgumentError, sheaf.scatter, X, [0], ROW, out_of_range="fill").startswith(
         'out_of_range="fill" is a rule for gathers')
     assert '"skip", "wrap"' in text_of(sheaf.ArgumentError, sheaf.scatter, X, [0], ROW,
@@ -194,3 +194,25 @@ def test_options():
     assert "unknown negative" in text_of(sheaf.ArgumentError, sheaf.scatter, X, [0], ROW,
                                          negative="no")
     assert "threads=-1" in text_of(sheaf.ArgumentError, sheaf.scatter, X, [0], ROW, threads=-1)
+
+
+@pytest.mark.parametrize("updates", [7, 7.0, [7], numpy.float64(7), numpy.full(5, 7, "i2"),
+                                     numpy.full((1, 5), 7, "f8"), numpy.full((2, 1), 7, "f2")])
+def test_updates_are_broadcast_and_cast_within_their_kind(updates):
+    expected = X.copy()
+    expected[[2, 0]] = 7
+    assert sheaf.scatter(X, [2, 0], updates).tolist() == expected.tolist()
+    assert sheaf.scatter_nd(X, [[2], [0]], updates).tolist() == expected.tolist()
+
+
+def test_updates_that_do_not_fit_are_refused_in_their_own_shape():
+    assert text_of(sheaf.ArgumentError, sheaf.scatter, X, [2, 0], numpy.ones(3, "f4")).startswith(
+        "scatter: updates have")
+
+
+@pytest.mark.parametrize("alias, name", [("sum", "add"), ("prod", "mul"), ("multiply", "mul"),
+                                         ("amin", "min"), ("amax", "max")])
+def test_reductions_go_by_the_names_of_others_too(alias, name):
+    for call in (sheaf.scatter, sheaf.plan_scatter):
+        ours, theirs = (call(X, [2, 2], X[:2], reduction=r) for r in (alias, name))
+        assert str(ours) == str(theirs)

@@ -10,7 +10,9 @@ from hypothesis import assume, given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 import sheaf  # noqa: E402
-import sheaf.torch as ops  # noqa: E402
+import sheaf.torch  # noqa: E402
+
+ops = torch.ops.sheaf
 
 DTYPES = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
           torch.uint16, torch.uint32, torch.uint64, torch.float16, torch.bfloat16, torch.float32,
@@ -64,8 +66,28 @@ def test_out_is_written_in_place():
 
 def test_gradients_are_not_lost_in_silence():
     x = torch.ones(3, requires_grad=True)
-    with pytest.raises((BufferError, RuntimeError), match="detach"):
-        sheaf.take(x, [0])
+    plan = sheaf.plan_gather(x, [0])
+    with pytest.raises(sheaf.BufferError, match="the gradient would be lost"):
+        plan.run(x, [0])
+    with torch.no_grad():
+        assert plan.run(x, [0]).tolist() == [1.0]
+
+
+def test_plain_functions_record_gradients():
+    table = torch.nn.Parameter(torch.arange(6.0).reshape(3, 2))
+    calls = [
+        lambda x: sheaf.gather(x, [2, 0, 2]),
+        lambda x: sheaf.gather(x, numpy.array([2, 0, 2]).tolist()),
+        lambda x: sheaf.take(x, torch.tensor([2, 0, 2]), axis=0),
+        lambda x: sheaf.take(x, [[4, 5], [0, 1], [4, 5]]),
+        lambda x: sheaf.take_along_axis(x, torch.tensor([[2], [0], [2]]), axis=0),
+        lambda x: sheaf.gather_nd(x, [[2], [0], [2]]),
+    ]
+    for call in calls:
+        with torch.no_grad():
+            assert not call(table).requires_grad
+        (grad,) = torch.autograd.grad(call(table).sum(), table)
+        assert grad.tolist() == [[1, 1], [0, 0], [2, 2]]
 
 
 CASES = [
@@ -120,3 +142,9 @@ def test_compile_traces_without_a_break(rows):
 def test_bad_indices_in_operators():
     with pytest.raises(IndexError, match="gather: index out of range"):
         torch.ops.sheaf.gather(torch.zeros(3), torch.tensor([3]))
+
+
+def test_complex_numbers_of_half_precision_are_moved():
+    x = torch.view_as_complex(torch.arange(6.0).reshape(3, 2).half())
+    assert torch.equal(torch.view_as_real(sheaf.gather(x, torch.tensor([2, 0]))),
+                       torch.view_as_real(x)[[2, 0]])

@@ -88,6 +88,9 @@ std::optional<DType> known_type(DLDataType type) {
     }
   }
   const bool other_float8 = type.code >= kDLFloat8_e3m4 && type.code <= kDLFloat8_e8m0fnu;
+  if (type.code == kDLComplex && type.bits == 32) {
+    return opaque(4);  // complex numbers of two f16: moved, not computed with
+  }
   return other_float8 && type.bits == 8 ? std::optional(opaque(1)) : std::nullopt;
 }
 

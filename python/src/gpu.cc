@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
-#include "verdicts.h"
+#include "gpu.h"
+
+#include <nanobind/stl/string.h>
 
 #include <exception>
 #include <utility>
 #include <vector>
 
-#include "gpu.h"
+#include "bindings.h"
+#include "gil.h"
 #include "sheaf/error.h"
 
 namespace sheaf::python {
 namespace {
+
+using nb::literals::operator""_a;
 
 struct Verdict {
   Plan plan;
@@ -45,42 +50,45 @@ void try_to(std::exception_ptr& first, Check check) {
 
 void check_pending(const Verdict& verdict) {
   const gpu::DeviceGuard guard(verdict.device);
-  const nb::gil_scoped_release released;
-  cuda::check(verdict.plan, verdict.workspace.view, verdict.stream);
+  without_gil([&] { cuda::check(verdict.plan, verdict.workspace.view, verdict.stream); });
 }
 
 void check_captured(const Verdict& verdict) {
   const gpu::DeviceGuard guard(verdict.device);
-  const nb::gil_scoped_release released;
-  gpu::wait_for_device();
-  try {
-    cuda::check(verdict.plan, verdict.workspace.view);
-  } catch (const IndexError&) {
-    gpu::clear(verdict.workspace.view);  // it is told once
-    throw;
-  }
+  without_gil([&] {
+    gpu::wait_for_device();
+    try {
+      cuda::check(verdict.plan, verdict.workspace.view);
+    } catch (const IndexError&) {
+      gpu::clear(verdict.workspace.view);  // an error is reported once
+      throw;
+    }
+  });
 }
 
 }  // namespace
 
-void settle(const Plan& plan, const Lane& lane, const GpuMemory& workspace) {
+void settle(const Plan& plan, const Placement& placement, const GpuMemory& workspace) {
   const bool has_verdict =
       plan.nest().out_of_range == OutOfRange::kFail && workspace.view.bytes != 0;
-  if (has_verdict && !lane.waits) {
-    const bool captured = gpu::capturing(lane.stream);
+  if (has_verdict && !placement.waits) {
+    const bool captured = gpu::capturing(placement.stream);
     if (captured || kept().deferrals > 0) {
       if (captured) {
         gpu::clear(workspace.view);  // somebody may look before the first replay
       }
       (captured ? kept().captured : kept().pending)
-          .push_back({plan, workspace, lane.device, lane.stream, lane.stream_owner});
+          .push_back({plan, workspace, placement.device, placement.stream, placement.stream_owner});
       return;
     }
   }
-  if (has_verdict || lane.waits) {
-    const nb::gil_scoped_release released;
-    cuda::check(plan, workspace.view, lane.stream);
+  if (has_verdict || placement.waits) {
+    without_gil([&] { cuda::check(plan, workspace.view, placement.stream); });
   }
+}
+
+bool reports_later(const Placement& placement) {
+  return !placement.waits && (kept().deferrals > 0 || gpu::capturing(placement.stream));
 }
 
 void defer_verdicts(int change) { kept().deferrals += change; }
@@ -101,5 +109,15 @@ void check_verdicts() {
 }
 
 void forget_captured() { kept().captured.clear(); }
+
+void bind_cuda(nb::module_& module) {
+  module.def("cuda_available", cuda::available,
+             "Whether this build can run on the current device.");
+  module.def("cuda_description", cuda::description, "The current device, or why there is none.");
+  module.def("cuda_defer", defer_verdicts, "change"_a,
+             "Runs do not wait for verdicts while the sum of all changes is positive.");
+  module.def("cuda_check", check_verdicts, "Waits for all verdicts that were put off.");
+  module.def("cuda_forget", forget_captured, "Lets go of the verdicts of captured graphs.");
+}
 
 }  // namespace sheaf::python

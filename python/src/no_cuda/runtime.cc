@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Built instead of cuda/gpu.cc where the build has no CUDA. No array on a GPU gets this far: it is
-// refused as it comes in.
+// Built instead of cuda/runtime.cc where the build has no CUDA. No array on a GPU gets this far: it
+// is refused as it comes in.
 #include "gpu.h"
 
 namespace sheaf::python::gpu {

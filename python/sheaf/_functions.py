@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: MIT
+"""The gathers and scatters in Sheaf's own words, and the plans of the same calls.
+
+Tensors of PyTorch go through its dispatcher (sheaf.torch), so that gradients, transforms and
+torch.compile work; all other arrays go straight to the compiled part.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Sequence, TypeVar, Union, overload
+
+from numpy.typing import NDArray
+
+from . import _sheaf
+
+Array = TypeVar("Array")
+#: Without a dtype: these become NumPy arrays.
+Numbers = Union[Sequence[Any], float]
+GatherRule = Literal["fail", "clamp", "fill", "wrap", "trust"]
+ScatterRule = Literal["fail", "clamp", "skip", "wrap", "trust"]
+Negative = Literal["from_end", "out_of_range"]
+Reduction = Literal["none", "add", "sub", "mul", "min", "max", "mean",
+                    "sum", "prod", "multiply", "amin", "amax"]
+
+
+#: sheaf.torch._calls, once it is loaded.
+torch_calls: Any = None
+
+
+def is_torch(array: Any) -> bool:
+    """Whether it is a tensor of PyTorch, which is then imported."""
+    return hasattr(array, "__torch_function__")
+
+
+def load_torch() -> Any:
+    from .torch import _calls
+    return _calls
+
+
+@overload
+def gather(data: Numbers, indices: Any, axis: int = ..., *, batch_dims: int = ...,
+           out_of_range: GatherRule = ..., negative: Negative = ..., fill_value: Any = ...,
+           threads: int = ..., out: None = ...) -> NDArray[Any]: ...
+@overload
+def gather(data: Array, indices: Any, axis: int = ..., *, batch_dims: int = ...,
+           out_of_range: GatherRule = ..., negative: Negative = ..., fill_value: Any = ...,
+           threads: int = ..., out: Array | None = ...) -> Array: ...
+def gather(data: Any, indices: Any, axis: int = 0, *, batch_dims: int = 0,
+           out_of_range: GatherRule = "fail", negative: Negative = "from_end",
+           fill_value: Any = 0, threads: int = 0, out: Any = None) -> Any:
+    """Whole slices of data along one axis.
+
+        output[pre, q, post] = data[pre, indices[q], post]
+
+    The first batch_dims dimensions are shared by data and indices. out_of_range says what becomes
+    of an index that is out of range: "fail" raises an IndexError, "clamp" takes the nearest entry,
+    "fill" writes fill_value, "wrap" counts modulo the size, "trust" checks nothing. With
+    negative="from_end", -1 is the last entry. The result is an array of data's kind; with out it
+    is written there, and out is returned.
+    """
+    if is_torch(data) or is_torch(out):
+        calls = torch_calls or load_torch()
+        return calls.gather("gather", data, indices, out, (axis, batch_dims),
+                            (out_of_range, negative, fill_value), threads)
+    return _sheaf.run_gather("gather", data, indices, out, threads, False, axis, batch_dims, False,
+                             out_of_range, negative, fill_value)
+
+
+@overload
+def gather_elements(data: Numbers, indices: Any, axis: int = ..., *, broadcast: bool = ...,
+                    out_of_range: GatherRule = ..., negative: Negative = ...,
+                    fill_value: Any = ..., threads: int = ...,
+                    out: None = ...) -> NDArray[Any]: ...
+@overload
+def gather_elements(data: Array, indices: Any, axis: int = ..., *, broadcast: bool = ...,
+                    out_of_range: GatherRule = ..., negative: Negative = ...,
+                    fill_value: Any = ..., threads: int = ...,
+                    out: Array | None = ...) -> Array: ...
+def gather_elements(data: Any, indices: Any, axis: int = 0, *, broadcast: bool = False,
+                    out_of_range: GatherRule = "fail", negative: Negative = "from_end",
+                    fill_value: Any = 0, threads: int = 0, out: Any = None) -> Any:
+    """One element of data for each index.
+
+        output[i, j, k] = data[indices[i, j, k], j, k]    (axis 0)
+
+    Off the axis, indices may be smaller than data; with broadcast=True dimensions of size 1
+    stretch. Other keywords as in gather.
+    """
+    if is_torch(data) or is_torch(out):
+        calls = torch_calls or load_torch()
+        return calls.gather("gather_elements", data, indices, out, (axis, broadcast),
+                            (out_of_range, negative, fill_value), threads)
+    return _sheaf.run_gather("gather_elements", data, indices, out, threads, False, axis, 0,
+                             broadcast, out_of_range, negative, fill_value)
+
+
+@overload
+def gather_nd(data: Numbers, indices: Any, *, batch_dims: int = ...,
+              out_of_range: GatherRule = ..., negative: Negative = ..., fill_value: Any = ...,
+              threads: int = ..., out: None = ...) -> NDArray[Any]: ...
+@overload
+def gather_nd(data: Array, indices: Any, *, batch_dims: int = ...,
+              out_of_range: GatherRule = ..., negative: Negative = ..., fill_value: Any = ...,
+              threads: int = ..., out: Array | None = ...) -> Array: ...
+def gather_nd(data: Any, indices: Any, *, batch_dims: int = 0,
+              out_of_range: GatherRule = "fail", negative: Negative = "from_end",
+              fill_value: Any = 0, threads: int = 0, out: Any = None) -> Any:
+    """An element or a slice of data for each index tuple, in the last dimension of indices.
+
+        output[b, g, s] = data[b, indices[b, g, 0], indices[b, g, 1], ..., s]
+
+    Keywords as in gather.
+    """
+    if is_torch(data) or is_torch(out):
+        calls = torch_calls or load_torch()
+        return calls.gather("gather_nd", data, indices, out, (batch_dims,),
+                            (out_of_range, negative, fill_value), threads)
+    return _sheaf.run_gather("gather_nd", data, indices, out, threads, False, 0, batch_dims, False,
+                             out_of_range, negative, fill_value)
+
+
+@overload
+def scatter(data: Numbers, indices: Any, updates: Any, axis: int = ..., *, batch_dims: int = ...,
+            reduction: Reduction = ..., include_self: bool = ..., relaxed: bool = ...,
+            out_of_range: ScatterRule = ..., negative: Negative = ..., threads: int = ...,
+            out: None = ...) -> NDArray[Any]: ...
+@overload
+def scatter(data: Array, indices: Any, updates: Any, axis: int = ..., *, batch_dims: int = ...,
+            reduction: Reduction = ..., include_self: bool = ..., relaxed: bool = ...,
+            out_of_range: ScatterRule = ..., negative: Negative = ..., threads: int = ...,
+            out: Array | None = ...) -> Array: ...
+def scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0,
+            reduction: Reduction = "none", include_self: bool = True, relaxed: bool = False,
+            out_of_range: ScatterRule = "fail", negative: Negative = "from_end",
+            threads: int = 0, out: Any = None) -> Any:
+    """data with whole slices written or reduced into it along one axis.
+
+        output[pre, indices[q], post] (reduction)= updates[pre, q, post]
+
+    Updates are broadcast to the shape that indices ask for, and cast to data's dtype within the
+    same kind. Updates to one element are reduced in their row-major order: the result does not
+    depend on the number of threads. relaxed=True allows another order where that is faster. With
+    include_self=False the old value takes no part in the reduction. out_of_range="skip" leaves an
+    update out. With out=data the scatter is done in place.
+    """
+    if is_torch(data) or is_torch(updates) or is_torch(out):
+        calls = torch_calls or load_torch()
+        return calls.scatter("scatter", data, indices, updates, out, (axis, batch_dims),
+                             (reduction, include_self, out_of_range, negative), relaxed, threads)
+    return _sheaf.run_scatter("scatter", data, indices, updates, out, threads, False, axis,
+                              batch_dims, reduction, include_self, relaxed, out_of_range, negative)
+
+
+@overload
+def scatter_elements(data: Numbers, indices: Any, updates: Any, axis: int = ..., *,
+                     reduction: Reduction = ..., include_self: bool = ..., relaxed: bool = ...,
+                     out_of_range: ScatterRule = ..., negative: Negative = ...,
+                     threads: int = ..., out: None = ...) -> NDArray[Any]: ...
+@overload
+def scatter_elements(data: Array, indices: Any, updates: Any, axis: int = ..., *,
+                     reduction: Reduction = ..., include_self: bool = ..., relaxed: bool = ...,
+                     out_of_range: ScatterRule = ..., negative: Negative = ...,
+                     threads: int = ..., out: Array | None = ...) -> Array: ...
+def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *,
+                     reduction: Reduction = "none", include_self: bool = True,
+                     relaxed: bool = False, out_of_range: ScatterRule = "fail",
+                     negative: Negative = "from_end", threads: int = 0, out: Any = None) -> Any:
+    """data with one update written or reduced into it for each index.
+
+        output[indices[i, j, k], j, k] (reduction)= updates[i, j, k]    (axis 0)
+
+    Off the axis, indices and updates may be smaller than data. Keywords as in scatter.
+    """
+    if is_torch(data) or is_torch(updates) or is_torch(out):
+        calls = torch_calls or load_torch()
+        return calls.scatter("scatter_elements", data, indices, updates, out, (axis,),
+                             (reduction, include_self, out_of_range, negative), relaxed, threads)
+    return _sheaf.run_scatter("scatter_elements", data, indices, updates, out, threads, False,
+                              axis, 0, reduction, include_self, relaxed, out_of_range, negative)
+
+
+@overload
+def scatter_nd(data: Numbers, indices: Any, updates: Any, *, batch_dims: int = ...,
+               reduction: Reduction = ..., include_self: bool = ..., relaxed: bool = ...,
+               out_of_range: ScatterRule = ..., negative: Negative = ..., threads: int = ...,
+               out: None = ...) -> NDArray[Any]: ...
+@overload
+def scatter_nd(data: Array, indices: Any, updates: Any, *, batch_dims: int = ...,
+               reduction: Reduction = ..., include_self: bool = ..., relaxed: bool = ...,
+               out_of_range: ScatterRule = ..., negative: Negative = ..., threads: int = ...,
+               out: Array | None = ...) -> Array: ...
+def scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0,
+               reduction: Reduction = "none", include_self: bool = True, relaxed: bool = False,
+               out_of_range: ScatterRule = "fail", negative: Negative = "from_end",
+               threads: int = 0, out: Any = None) -> Any:
+    """data with an element or a slice written or reduced into it for each index tuple.
+
+        output[b, indices[b, g, 0], indices[b, g, 1], ..., s] (reduction)= updates[b, g, s]
+
+    Keywords as in scatter.
+    """
+    if is_torch(data) or is_torch(updates) or is_torch(out):
+        calls = torch_calls or load_torch()
+        return calls.scatter("scatter_nd", data, indices, updates, out, (batch_dims,),
+                             (reduction, include_self, out_of_range, negative), relaxed, threads)
+    return _sheaf.run_scatter("scatter_nd", data, indices, updates, out, threads, False, 0,
+                              batch_dims, reduction, include_self, relaxed, out_of_range, negative)
+
+
+def plan_gather(data: Any, indices: Any, axis: int = 0, *, batch_dims: int = 0,
+                out_of_range: GatherRule = "fail", negative: Negative = "from_end",
+                fill_value: Any = 0, out: Any = None) -> _sheaf.Plan:
+    """gather, decided but not run. Takes arrays or Specs; only shapes, strides and dtypes count."""
+    return _sheaf.plan_gather("gather", data, indices, out, axis, batch_dims, False, out_of_range,
+                              negative, fill_value)
+
+
+def plan_gather_elements(data: Any, indices: Any, axis: int = 0, *, broadcast: bool = False,
+                         out_of_range: GatherRule = "fail", negative: Negative = "from_end",
+                         fill_value: Any = 0, out: Any = None) -> _sheaf.Plan:
+    """gather_elements, decided but not run. As plan_gather."""
+    return _sheaf.plan_gather("gather_elements", data, indices, out, axis, 0, broadcast,
+                              out_of_range, negative, fill_value)
+
+
+def plan_gather_nd(data: Any, indices: Any, *, batch_dims: int = 0,
+                   out_of_range: GatherRule = "fail", negative: Negative = "from_end",
+                   fill_value: Any = 0, out: Any = None) -> _sheaf.Plan:
+    """gather_nd, decided but not run. As plan_gather."""
+    return _sheaf.plan_gather("gather_nd", data, indices, out, 0, batch_dims, False, out_of_range,
+                              negative, fill_value)
+
+
+def plan_scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0,
+                 reduction: Reduction = "none", include_self: bool = True, relaxed: bool = False,
+                 out_of_range: ScatterRule = "fail", negative: Negative = "from_end",
+                 out: Any = None) -> _sheaf.Plan:
+    """scatter, decided but not run. As plan_gather; updates have the full shape and data's dtype."""
+    return _sheaf.plan_scatter("scatter", data, indices, updates, out, axis, batch_dims, reduction,
+                               include_self, relaxed, out_of_range, negative)
+
+
+def plan_scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *,
+                          reduction: Reduction = "none", include_self: bool = True,
+                          relaxed: bool = False, out_of_range: ScatterRule = "fail",
+                          negative: Negative = "from_end", out: Any = None) -> _sheaf.Plan:
+    """scatter_elements, decided but not run. As plan_scatter."""
+    return _sheaf.plan_scatter("scatter_elements", data, indices, updates, out, axis, 0, reduction,
+                               include_self, relaxed, out_of_range, negative)
+
+
+def plan_scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0,
+                    reduction: Reduction = "none", include_self: bool = True,
+                    relaxed: bool = False, out_of_range: ScatterRule = "fail",
+                    negative: Negative = "from_end", out: Any = None) -> _sheaf.Plan:
+    """scatter_nd, decided but not run. As plan_scatter."""
+    return _sheaf.plan_scatter("scatter_nd", data, indices, updates, out, 0, batch_dims, reduction,
+                               include_self, relaxed, out_of_range, negative)
+
+
+def plan_again(*parts: Any) -> _sheaf.Plan:
+    """What pickle calls."""
+    return _sheaf.plan_again(*parts)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""The kernels that PyTorch calls first: they record gradients where some are wanted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.autograd.forward_ad as forward_ad
+from torch import Tensor
+
+from .. import _sheaf
+from .._errors import ArgumentError
+from . import _gradients as gradients
+from . import _operators as operators
+
+def _tracked(*tensors: Tensor) -> bool:
+    return operators.any_requires_grad(*tensors) or forward_ad._current_level >= 0
+
+
+def _register_gather(op: str) -> None:
+    def kernel(data: Tensor, indices: Tensor, *given: Any, threads: int = 0) -> Any:
+        if _sheaf.are_plain_tensors(data, indices):
+            return operators.run_gather(op, data, indices, given, threads)
+        if _tracked(data):
+            return gradients.Gather.call(data, indices, op, given, threads)
+        with torch._C._AutoDispatchBelowAutograd():
+            return operators.operator(op)(data, indices, *given, threads=threads)
+
+    operators.register(op, kernel, "Autograd")
+
+
+def _register_scatter(op: str) -> None:
+    def kernel(data: Tensor, indices: Tensor, updates: Tensor, *given: Any, relaxed: bool = False,
+               threads: int = 0) -> Any:
+        if _sheaf.are_plain_tensors(data, indices, updates):
+            return operators.run_scatter(op, data, indices, updates, given, relaxed, threads)
+        if _tracked(data, updates):
+            return gradients.Scatter.call(data, indices, updates, op, given, relaxed, threads)
+        with torch._C._AutoDispatchBelowAutograd():
+            return operators.operator(op)(data, indices, updates, *given, relaxed=relaxed,
+                                          threads=threads)
+
+    operators.register(op, kernel, "Autograd")
+
+
+def _register_out(op: str) -> None:
+    """As everywhere in PyTorch, out= and gradients do not go together."""
+    def kernel(*tensors: Any, out: Tensor, **keywords: Any) -> Any:
+        inputs = [tensor for tensor in tensors if isinstance(tensor, Tensor)]
+        if operators.any_requires_grad(out, *inputs):
+            raise ArgumentError(
+                f"{op}: out does not go with gradients\n  one of the tensors requires a gradient, "
+                "which would be lost\n  try: the result that the call returns, or torch.no_grad()")
+        with torch._C._AutoDispatchBelowAutograd():
+            operators.out_operator(op)(*tensors, out=out, **keywords)
+        torch.autograd.graph.increment_version(out)
+        return out
+
+    operators.register(f"{op}_out", kernel, "Autograd")
+
+
+def _scatter_zeros(*arguments: Any) -> Any:
+    if _sheaf.are_plain_tensors(*arguments[:2]):
+        return operators.run_scatter_zeros(*arguments)
+    if _tracked(arguments[0]):
+        return gradients.ScatterZeros.call(*arguments)
+    with torch._C._AutoDispatchBelowAutograd():
+        return operators.operator("_scatter_zeros")(*arguments)
+
+
+for _op in operators.GATHERS:
+    _register_gather(_op)
+for _op in operators.SCATTERS:
+    _register_scatter(_op)
+for _op in (*operators.GATHERS, *operators.SCATTERS):
+    _register_out(_op)
+operators.register("_scatter_zeros", _scatter_zeros, "Autograd")

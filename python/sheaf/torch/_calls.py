@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""How the plain functions (sheaf.gather, ...) call the operators when a tensor is PyTorch's."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _functions, _sheaf
+from .._errors import ArgumentError
+from . import _operators as operators
+from . import _autograd, _batching, _shapes  # noqa: F401  they register
+
+_MODES = {"raise": ("fail", "from_end", 0), "wrap": ("wrap", "from_end", 0),
+          "clip": ("clamp", "out_of_range", 0)}
+_NUMBERS = (int, float, complex)
+
+
+def _all_tensors(*arrays: Any) -> bool:
+    return all(isinstance(array, Tensor) for array in arrays if array is not None)
+
+
+def _as_indices(indices: Any, like: Any) -> Any:
+    """Lists and numbers as a tensor beside `like`; arrays of other libraries as they are."""
+    if isinstance(like, Tensor) and isinstance(indices, (int, list, tuple)):
+        device = like.device
+        if device.type != "cpu":  # nothing is copied between devices in silence
+            return indices
+        made = torch.tensor(indices, device=device)
+        return made.to(torch.int64) if made.numel() == 0 else made
+    return indices
+
+
+def gather(op: str, data: Any, indices: Any, out: Any, options: tuple[Any, ...],
+           rule: tuple[Any, ...], threads: int) -> Any:
+    if not isinstance(rule[2], _NUMBERS) and hasattr(rule[2], "item"):
+        rule = (rule[0], rule[1], rule[2].item())
+    if isinstance(indices, Tensor) and out is None and not torch.compiler.is_compiling():
+        if isinstance(rule[2], _NUMBERS) and _sheaf.are_plain_tensors(data, indices):
+            return operators.run_gather(op, data, indices, (*options, *rule), threads)
+    indices = _as_indices(indices, data)
+    if not _all_tensors(data, indices, out):  # arrays of several libraries
+        axis, batch_dims, broadcast = operators.gather_options(op, options)
+        return _sheaf.run_gather(op, data, indices, out, threads, False, axis, batch_dims,
+                                 broadcast, *rule)
+    if out is None:
+        return operators.operator(op)(data, indices, *options, *rule, threads=threads)
+    return operators.out_operator(op)(data, indices, *options, *rule, threads=threads, out=out)
+
+
+def _updates_shape(op: str, data: Tensor, indices: Tensor, options: tuple[Any, ...]) -> Any:
+    gather_options = (options[0], False) if op == "scatter_elements" else options
+    return _shapes.gather_shape(operators.SCATTERS[op], data, indices, gather_options)
+
+
+def _as_updates(op: str, data: Tensor, indices: Tensor, updates: Any,
+                options: tuple[Any, ...]) -> Any:
+    """Broadcast to the shape that indices ask for, and cast within the same kind."""
+    if isinstance(updates, (int, float, complex, list, tuple)) and data.device.type == "cpu":
+        made = torch.as_tensor(updates)
+        if made.is_floating_point() and data.is_complex() or torch.can_cast(made.dtype, data.dtype):
+            made = made.to(data.dtype)
+        updates = made
+    if not isinstance(updates, Tensor):
+        return updates
+    if updates.dtype != data.dtype and torch.can_cast(updates.dtype, data.dtype):
+        updates = updates.to(data.dtype)
+    try:
+        shape = _updates_shape(op, data, indices, options)
+        return updates if list(updates.shape) == shape else updates.expand(shape)
+    except (IndexError, RuntimeError):
+        return updates  # the operator says what does not fit
+
+
+def scatter(op: str, data: Any, indices: Any, updates: Any, out: Any, options: tuple[Any, ...],
+            how: tuple[Any, ...], relaxed: bool, threads: int) -> Any:
+    indices = _as_indices(indices, data)
+    if isinstance(data, Tensor) and isinstance(indices, Tensor):
+        updates = _as_updates(op, data, indices, updates, options)
+    if not _all_tensors(data, indices, updates, out):
+        reduction, include_self, out_of_range, negative = how
+        axis, batch_dims = operators.scatter_options(op, options)
+        result = _sheaf.run_scatter(op, data, indices, updates, out, threads, False, axis,
+                                    batch_dims, reduction, include_self, relaxed, out_of_range,
+                                    negative)
+        if isinstance(out, Tensor):
+            torch.autograd.graph.increment_version(out)
+        return result
+    keywords = {"relaxed": relaxed, "threads": threads}
+    if out is None:
+        return operators.operator(op)(data, indices, updates, *options, *how, **keywords)
+    return operators.out_operator(op)(data, indices, updates, *options, *how, **keywords, out=out)
+
+
+def take(x: Any, indices: Any, axis: int | None, out: Any, mode: str, threads: int) -> Any:
+    if mode not in _MODES or not isinstance(x, Tensor) or out is not None:
+        result = _sheaf.take(x, indices, axis, out, mode, threads)
+        if isinstance(out, Tensor):
+            torch.autograd.graph.increment_version(out)
+        return result
+    if axis is None or x.dim() == 0:
+        x, axis = x.reshape(-1), 0 if axis is None else axis
+    return gather("gather", x, indices, None, (int(axis), 0), _MODES[mode], threads)
+
+
+def take_along_axis(x: Any, indices: Any, axis: int | None, out: Any, threads: int) -> Any:
+    if not isinstance(x, Tensor) or out is not None:
+        result = _sheaf.take_along_axis(x, indices, axis, out, threads)
+        if isinstance(out, Tensor):
+            torch.autograd.graph.increment_version(out)
+        return result
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    return gather("gather_elements", x, indices, None, (int(axis), True), operators.RULE, threads)
+
+
+def put_along_axis(arr: Tensor, indices: Any, values: Any, axis: int | None, threads: int) -> None:
+    if operators.any_requires_grad(*(t for t in (arr, values) if isinstance(t, Tensor))):
+        raise ArgumentError(
+            "put_along_axis: in place, gradients would be lost\n  one of the tensors requires a "
+            "gradient\n  try: sheaf.scatter_elements, which returns its result")
+    _sheaf.put_along_axis(arr, indices, values, axis, threads)
+    torch.autograd.graph.increment_version(arr)
+
+
+_functions.torch_calls = sys.modules[__name__]

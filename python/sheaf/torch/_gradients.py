@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: MIT
+"""Gradients of the operators: backward and forward mode, of any order.
+
+A gather is linear in data. A scatter is linear, too, close to the point where it was taken:
+
+    tangent of output = A * tangent of data + scatter-add of (C * tangent of updates)
+
+with coefficients A, of data's shape, and C, of the updates' shape, which depend on the reduction.
+Backward mode is the same read the other way. Both are made of the operators themselves, so that
+they can be differentiated, batched and compiled in turn.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.autograd.forward_ad as forward_ad
+from torch import Tensor
+from torch._C._functorch import set_single_level_autograd_function_allowed
+from torch.autograd import Function
+from torch.autograd.function import _SingleLevelFunction
+
+from .. import _sheaf
+from . import _operators as operators
+
+
+class Operator(Function):
+    """compute() is the operator, remember() keeps what its gradients need.
+
+    Doing both in forward() costs a fifth of PyTorch's setup_context(), which its transforms ask
+    for: `staged` is the same with that.
+    """
+
+    staged: Any
+
+    @classmethod
+    def call(cls, *arguments: Any) -> Any:
+        """apply(), also inside the transforms of torch.func: there each level of a transform calls
+        the operator, so that one level is all that the function sees."""
+        if not torch._C._are_functorch_transforms_active():
+            return cls.apply(*arguments)
+        before = torch._C._functorch.get_single_level_autograd_function_allowed()
+        set_single_level_autograd_function_allowed(True)
+        try:
+            return cls.staged.apply(*arguments)
+        finally:
+            set_single_level_autograd_function_allowed(before)
+
+
+def _both_ways(cls: Any) -> Any:
+    """Gives the class its forward() and `staged`."""
+    def forward(ctx: Any, *arguments: Any) -> Any:
+        output = cls.compute(*arguments)
+        cls.remember(ctx, arguments, output)
+        return output
+
+    cls.staged = type(cls)(cls.__name__, (_SingleLevelFunction,), {
+        "forward": staticmethod(cls.compute), "setup_context": staticmethod(cls.remember),
+        "backward": staticmethod(cls.backward), "jvp": staticmethod(cls.jvp)})
+    cls.forward = staticmethod(forward)
+    return cls
+
+
+def _forward_mode_further_out() -> Any:
+    """Inside jvp(), PyTorch switches forward mode off, for transforms further out too; this switches
+    it on. Tensors must then come without the tangent of this level, that is, as _primal()."""
+    return forward_ad._set_fwd_grad_enabled(True)
+
+
+def _primal(tensor: Tensor) -> Tensor:
+    """Without the tangent of the innermost forward mode."""
+    result: Tensor = forward_ad.unpack_dual(tensor).primal  # type: ignore[no-untyped-call]
+    return result
+
+
+def _below_autograd(op: str, *arguments: Any, **keywords: Any) -> Any:
+    # A function's forward() runs without gradients of either mode; transforms further out may want
+    # theirs.
+    with (torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True),
+          torch._C._AutoDispatchBelowAutograd()):
+        return operators.operator(op)(*arguments, **keywords)
+
+
+@_both_ways
+class Gather(Operator):
+    """The gather `op`; its gradient is the scatter-add onto zeros."""
+
+    @staticmethod
+    def compute(data: Tensor, indices: Tensor, op: str, given: tuple[Any, ...],
+                threads: int) -> Any:
+        if _sheaf.are_plain_tensors(data, indices):
+            return operators.run_gather(op, data, indices, given, threads)
+        return _below_autograd(op, data, indices, *given, threads=threads)
+
+    @staticmethod
+    def remember(ctx: Any, inputs: Any, output: Any) -> None:
+        data, indices, ctx.op, ctx.given, ctx.threads = inputs
+        ctx.shape = data.shape
+        ctx.save_for_backward(indices)
+        ctx.save_for_forward(indices)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (indices,) = ctx.saved_tensors
+        options, rule = operators.defaults(ctx.given, operators.GATHERS[ctx.op], operators.RULE)
+        return _scatter_back(ctx.op, grad, indices, ctx.shape, options, rule), *[None] * 4
+
+    @staticmethod
+    def jvp(ctx: Any, data: Tensor, *_: Any) -> Any:
+        (indices,) = ctx.saved_tensors
+        options, rule = operators.defaults(ctx.given, operators.GATHERS[ctx.op], operators.RULE)
+        with _forward_mode_further_out():
+            return operators.operator(ctx.op)(data, indices, *options, rule[0], rule[1], 0,
+                                              threads=ctx.threads)
+
+
+def _scatter_back(op: str, grad: Tensor, indices: Tensor, shape: Any, options: tuple[Any, ...],
+                  rule: tuple[Any, ...]) -> Tensor:
+    """What a gather took, added up where it came from. Dimensions of data that were stretched have
+    one sum for all that they were stretched to."""
+    axis, batch_dims, broadcast = operators.gather_options(op, options)
+    sizes, stretched = list(shape), []
+    if broadcast:
+        off_axis = [d for d in range(len(sizes)) if d != axis % len(sizes)]
+        stretched = [d for d in off_axis if sizes[d] == 1 and grad.shape[d] != 1]
+        for d in stretched:
+            sizes[d] = grad.shape[d]
+        indices = indices.expand(grad.shape)
+    out_of_range = "skip" if rule[0] == "fill" else rule[0]
+    result: Tensor = torch.ops.sheaf._scatter_zeros(
+        grad, indices, sizes, operators.SCATTER_OF[op], axis, batch_dims, out_of_range, rule[1])
+    return result.sum(stretched, keepdim=True) if stretched else result
+
+
+@_both_ways
+class ScatterZeros(Operator):
+    """The scatter-add onto zeros; its gradient is the gather."""
+
+    @staticmethod
+    def compute(*arguments: Any) -> Any:
+        return _below_autograd("_scatter_zeros", *arguments)
+
+    @staticmethod
+    def remember(ctx: Any, inputs: Any, output: Any) -> None:
+        _, indices, *ctx.call = inputs
+        ctx.save_for_backward(indices)
+        ctx.save_for_forward(indices)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (indices,) = ctx.saved_tensors
+        _, op, axis, batch_dims, out_of_range, negative = ctx.call
+        gather = operators.SCATTERS[op]
+        options = {"gather": (axis, batch_dims), "gather_elements": (axis, False),
+                   "gather_nd": (batch_dims,)}[gather]
+        rule = "fill" if out_of_range == "skip" else out_of_range
+        result = operators.operator(gather)(grad, indices, *options, rule, negative)
+        return result, *[None] * 7
+
+    @staticmethod
+    def jvp(ctx: Any, updates: Tensor, *_: Any) -> Any:
+        (indices,) = ctx.saved_tensors
+        with _forward_mode_further_out():
+            return torch.ops.sheaf._scatter_zeros(updates, indices, *ctx.call)
+
+
+class Linearised:
+    """A scatter at a point: the coefficients A and C, and the moves between the two shapes."""
+
+    def __init__(self, op: str, options: tuple[Any, ...], how: tuple[Any, ...], indices: Tensor,
+                 updates_shape: Any) -> None:
+        self.op, self.options, self.indices = op, options, indices
+        self.reduction, self.include_self, self.out_of_range, self.negative = how
+        self.updates_shape = updates_shape
+
+    def put(self, data: Tensor, updates: Tensor, reduction: str = "none") -> Tensor:
+        result: Tensor = operators.operator(self.op)(
+            data, self.indices, updates, *self.options, reduction, True, self.out_of_range,
+            self.negative)
+        return result
+
+    def take(self, data: Tensor) -> Tensor:
+        """What stands where each update goes; 0 for updates that go nowhere."""
+        rule = "fill" if self.out_of_range == "skip" else self.out_of_range
+        options = (*self.options, False) if self.op == "scatter_elements" else self.options
+        result: Tensor = operators.operator(operators.SCATTERS[self.op])(
+            data, self.indices, *options, rule, self.negative)
+        return result
+
+    def untouched(self, like: Tensor) -> Tensor:
+        """1 where no update goes, else 0."""
+        return self.put(torch.ones_like(like), like.new_zeros(self.updates_shape))
+
+    def own(self, like: Tensor) -> Tensor | None:
+        """1 where the old value is part of the result, else 0; None: everywhere."""
+        return None if self.include_self else self.untouched(like)
+
+    def is_last(self, like: Tensor) -> Tensor:
+        """1 for the last update to each element, else 0."""
+        count = like.new_zeros(self.updates_shape).numel()
+        numbers = torch.arange(count, device=like.device).reshape(self.updates_shape)
+        last = self.put(torch.full_like(like, -1, dtype=torch.int64), numbers)
+        return (self.take(last) == numbers).to(like.dtype)
+
+    def coefficients(self, like: Tensor, data: Tensor | None, updates: Tensor | None,
+                     output: Tensor | None) -> tuple[Tensor | None, Tensor | float]:
+        """A (None: 1) and C. `like` has data's shape; the others are there if they are needed."""
+        if self.reduction == "none":
+            return self.untouched(like), self.is_last(like)
+        if self.reduction in ("add", "sub"):
+            return self.own(like), 1.0 if self.reduction == "add" else -1.0
+        if self.reduction == "mean":
+            return self._of_mean(like)
+        assert data is not None and updates is not None and output is not None
+        if self.reduction == "mul":
+            return self._of_product(data, updates)
+        return self._of_extremum(data, updates, output)
+
+    def _of_mean(self, like: Tensor) -> tuple[Tensor, Tensor]:
+        own = self.own(like)
+        start = torch.ones_like(like) if own is None else own
+        share = 1 / self.put(start, like.new_ones(self.updates_shape), "add")
+        return (share if own is None else share * own), self.take(share)
+
+    def _of_product(self, data: Tensor, updates: Tensor) -> tuple[Tensor, Tensor]:
+        """The product of all other factors: that of those that are not 0, by division, times the
+        zero among the others if there is one. That zero is a factor for the sake of the second
+        derivative; with two or more, that is 0 as well."""
+        own = self.own(data)
+        of_data = self.put(torch.ones_like(data), updates, "mul")
+        start = data if own is None else torch.where(own == 1, data, torch.ones_like(data))
+        zero_start, zero_updates = start == 0, updates == 0
+        others = self.take(self.put(zero_start.long(), zero_updates.long(), "add"))
+        others = others - zero_updates.long()
+        own_zero = updates * zero_updates
+        other_zero = self.take(self.put(start * zero_start, own_zero, "add")) - own_zero
+        factor = torch.where(others == 0, torch.ones_like(updates), other_zero * (others == 1))
+        safe = updates.masked_fill(zero_updates, 1)
+        product = self.take(self.put(start.masked_fill(zero_start, 1), safe, "mul")) / safe
+        return (of_data if own is None else own * of_data), product * factor
+
+    def _of_extremum(self, data: Tensor, updates: Tensor,
+                     output: Tensor) -> tuple[Tensor, Tensor]:
+        """Those that are as small or as great as the result share its gradient."""
+        own = self.own(data)
+        hits = (data == output).to(data.dtype)
+        hits = hits if own is None else hits * own
+        update_hits = (updates == self.take(output)).to(data.dtype)
+        share = 1 / self.put(hits, update_hits, "add").clamp(min=1)
+        return hits * share, update_hits * self.take(share)
+
+
+def _scaled(values: Tensor, coefficient: Tensor | float | None) -> Tensor:
+    if coefficient is None or isinstance(coefficient, float):
+        return values if coefficient in (None, 1.0) else -values
+    return values * coefficient.conj()
+
+
+@_both_ways
+class Scatter(Operator):
+    """The scatter `op`."""
+
+    @staticmethod
+    def compute(data: Tensor, indices: Tensor, updates: Tensor, op: str, given: tuple[Any, ...],
+                relaxed: bool, threads: int) -> Any:
+        if _sheaf.are_plain_tensors(data, indices, updates):
+            return operators.run_scatter(op, data, indices, updates, given, relaxed, threads)
+        return _below_autograd(op, data, indices, updates, *given, relaxed=relaxed,
+                               threads=threads)
+
+    @staticmethod
+    def remember(ctx: Any, inputs: Any, output: Any) -> None:
+        data, indices, updates, ctx.op, given, *_ = inputs
+        ctx.options, how = operators.defaults(given, operators.SCATTER_OPTIONS[ctx.op],
+                                              operators.HOW)
+        ctx.how = (operators.REDUCTIONS.get(how[0], how[0]), *how[1:])
+        ctx.data_shape, ctx.updates_shape = data.shape, updates.shape
+        linear = ctx.how[0] in ("none", "add", "sub", "mean")
+        saved = (indices,) if linear else (indices, data, updates, output)
+        ctx.save_for_backward(*saved)
+        ctx.save_for_forward(*saved)
+
+    @staticmethod
+    def _linearised(ctx: Any, like: Tensor, of: Any = None) -> tuple[Linearised, Any, Any]:
+        indices, *values = ctx.saved_tensors
+        values = [of(value) for value in values] if of else values
+        linear = Linearised(ctx.op, ctx.options, ctx.how, indices, ctx.updates_shape)
+        of_data, of_updates = linear.coefficients(like, *(values or (None, None, None)))
+        return linear, of_data, of_updates
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        linear, of_data, of_updates = Scatter._linearised(ctx, grad)
+        data = _scaled(grad, of_data) if ctx.needs_input_grad[0] else None
+        updates = _scaled(linear.take(grad), of_updates) if ctx.needs_input_grad[2] else None
+        return data, None, updates, *[None] * 4
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        with _forward_mode_further_out():
+            return Scatter._tangent(ctx, tangents[0], tangents[2])
+
+    @staticmethod
+    def _tangent(ctx: Any, data: Tensor | None, updates: Tensor | None) -> Tensor:
+        like = data if data is not None else None
+        if like is None:
+            assert updates is not None
+            like = updates.new_zeros(ctx.data_shape)
+        linear, of_data, of_updates = Scatter._linearised(ctx, like, of=_primal)
+        tangent = torch.zeros_like(like) if data is None else (
+            data if of_data is None else data * of_data)
+        if updates is not None:
+            tangent = linear.put(tangent, updates * of_updates, "add")
+        return tangent

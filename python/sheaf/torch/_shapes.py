@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""What the operators check and the shapes they make, for tensors without memory.
+
+Where sizes are numbers, the plan of the call decides, as in a real run. Sizes that torch.compile
+keeps symbolic are replaced by the sizes it has seen; the result's shape is then made of symbols.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _sheaf
+from . import _operators as operators
+
+
+def _number(size: Any) -> int | None:
+    """The size, or the one that was seen for a symbol; None if there was none."""
+    if isinstance(size, int):
+        return size
+    hint = getattr(size.node, "hint", None)
+    return int(hint) if hint is not None else None
+
+
+def _spec(tensor: Tensor) -> _sheaf.Spec | None:
+    sizes = [size for size in map(_number, tensor.shape) if size is not None]
+    if len(sizes) < tensor.dim():
+        return None
+    name = str(tensor.dtype).partition(".")[2]
+    return _sheaf.Spec({"complex32": "opaque4"}.get(name, name), sizes)
+
+
+def _plan(call: Any, op: str, tensors: tuple[Tensor, ...], *options: Any) -> Any:
+    specs = [_spec(tensor) for tensor in tensors]
+    return call(op, *specs, None, *options) if None not in specs else None
+
+
+def _check_devices(op: str, *tensors: Tensor) -> None:
+    devices = {tensor.device.type for tensor in tensors}
+    if len(devices) > 1:
+        raise RuntimeError(f"sheaf::{op}: tensors on different devices: "
+                           f"{', '.join(str(tensor.device) for tensor in tensors)}")
+
+
+def gather_shape(op: str, data: Tensor, indices: Tensor, options: tuple[Any, ...]) -> list[Any]:
+    """The output's, of sizes that fit."""
+    axis, batch_dims, broadcast = operators.gather_options(op, options)
+    batch_dims = batch_dims + indices.dim() if batch_dims < 0 else batch_dims
+    axis = axis + data.dim() if axis < 0 else axis
+    if op == "gather":
+        return [*data.shape[:axis], *indices.shape[batch_dims:], *data.shape[axis + 1:]]
+    if op == "gather_nd":
+        return [*indices.shape[:-1], *data.shape[batch_dims + int(indices.shape[-1]):]]
+    shape = list(indices.shape)
+    if broadcast:
+        for d, (in_data, in_indices) in enumerate(zip(data.shape, indices.shape)):
+            if d != axis and in_indices == 1:
+                shape[d] = in_data
+    return shape
+
+
+def _register_gather(op: str) -> None:
+    options = operators.GATHERS[op]
+
+    def fake(data: Tensor, indices: Tensor, *given: Any, threads: int = 0) -> Tensor:
+        own, rule = operators.defaults(given, options, operators.RULE)
+        _check_devices(op, data, indices)
+        axis, batch_dims, broadcast = operators.gather_options(op, own)
+        plan = _plan(_sheaf.plan_gather, op, (data, indices), axis, batch_dims, broadcast, *rule)
+        sizes = (*data.shape, *indices.shape)
+        if plan is not None and all(isinstance(size, int) for size in sizes):
+            return data.new_empty(plan.shape)
+        return data.new_empty(gather_shape(op, data, indices, own))
+
+    def fake_out(data: Tensor, indices: Tensor, *given: Any, out: Tensor,
+                 threads: int = 0) -> Tensor:
+        fake(data, indices, *given)
+        return out
+
+    torch.library.register_fake(f"sheaf::{op}", fake, lib=operators.library)
+    torch.library.register_fake(f"sheaf::{op}_out", fake_out, lib=operators.library)
+
+
+def _register_scatter(op: str) -> None:
+    options = operators.SCATTER_OPTIONS[op]
+
+    def fake(data: Tensor, indices: Tensor, updates: Tensor, *given: Any, relaxed: bool = False,
+             threads: int = 0) -> Tensor:
+        own, how = operators.defaults(given, options, operators.HOW)
+        _check_devices(op, data, indices, updates)
+        reduction, include_self, out_of_range, negative = how
+        _plan(_sheaf.plan_scatter, op, (data, indices, updates),
+              *operators.scatter_options(op, own), reduction, include_self, relaxed, out_of_range,
+              negative)
+        return data.new_empty(data.shape)
+
+    def fake_out(data: Tensor, indices: Tensor, updates: Tensor, *given: Any, out: Tensor,
+                 relaxed: bool = False, threads: int = 0) -> Tensor:
+        fake(data, indices, updates, *given, relaxed=relaxed)
+        return out
+
+    torch.library.register_fake(f"sheaf::{op}", fake, lib=operators.library)
+    torch.library.register_fake(f"sheaf::{op}_out", fake_out, lib=operators.library)
+
+
+def _fake_scatter_zeros(updates: Tensor, indices: Tensor, shape: Any, *_: Any) -> Tensor:
+    return updates.new_empty(shape)
+
+
+for _op in operators.GATHERS:
+    _register_gather(_op)
+for _op in operators.SCATTERS:
+    _register_scatter(_op)
+torch.library.register_fake("sheaf::_scatter_zeros", _fake_scatter_zeros, lib=operators.library)

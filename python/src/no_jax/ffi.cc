@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+//
+// Built instead of jax/ffi.cc where jaxlib, which has the headers, is not there.
+#include "bindings.h"
+
+namespace sheaf::python {
+
+void bind_jax(nanobind::module_& module) {
+  module.def(
+      "has_jax_ffi", [] { return false; }, "Whether compiled programs of JAX can call Sheaf.");
+  module.def(
+      "jax_handlers", [] { return nanobind::dict(); },
+      nanobind::sig("def jax_handlers() -> dict[str, typing.Any]"),
+      "Handlers for XLA's FFI, by name.");
+}
+
+}  // namespace sheaf::python
