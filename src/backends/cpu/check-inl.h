@@ -50,8 +50,10 @@ HWY_INLINE hn::Vec<D> load_lanes(D d, const std::byte* lanes, int64_t i) {
 // hold a rule for even and one for odd lanes. Returns how many elements it looked at, or -1 if one
 // of them is out of range.
 template <class Lane>
-HWY_INLINE int64_t in_range_vectors(const std::byte* indices, int64_t count,
-                                    const Lane (&shifts)[2], const Lane (&limits)[2]) {
+HWY_INLINE int64_t in_range_vectors([[maybe_unused]] const std::byte* indices,
+                                    [[maybe_unused]] int64_t count,
+                                    [[maybe_unused]] const Lane (&shifts)[2],
+                                    [[maybe_unused]] const Lane (&limits)[2]) {
 #if HWY_TARGET == HWY_SCALAR
   return 0;
 #else
