@@ -1,10 +1,7 @@
 """The compiled part of sheaf."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
-
-import numpy
-from numpy.typing import NDArray
+from typing import Any
 
 
 def version() -> str:
