@@ -69,13 +69,10 @@ struct Ring {
     }
   }
   __device__ static uint32_t slot(uint32_t stage) { return stage % kSlots; }
-  // By all lanes of a warp; one of them polls.
+  // Every thread that fills or reads a slot waits for itself, so that its own accesses are ordered.
   __device__ void wait_empty(uint32_t stage) {
     if (stage >= kSlots) {
-      if (threadIdx.x % 32 == 0) {
-        empty[slot(stage)].wait((stage / kSlots - 1) & 1);
-      }
-      __syncwarp();
+      empty[slot(stage)].wait((stage / kSlots - 1) & 1);
     }
   }
   __device__ void wait_full(uint32_t stage) { full[slot(stage)].wait((stage / kSlots) & 1); }

@@ -200,10 +200,7 @@ __device__ void consume_item(const LongArgs& args, const LongItem& item, Ring<kL
     const int64_t left = item.count - int64_t{s} * item.rows_of_stage();
     consume<kReduction, T>(updates, static_cast<int>(min(left, int64_t{item.rows_of_stage()})),
                            value);
-    __syncwarp();
-    if (lane == 0) {
-      ring.empty[ring.slot(stage)].arrive();
-    }
+    ring.empty[ring.slot(stage)].arrive();
   }
   if (live) {
     *cell = value.result();
@@ -222,7 +219,7 @@ __global__ void __launch_bounds__(kLongThreads, 2)
     return;
   }
   if (threadIdx.x == 0) {
-    ring.init(kLongProducers, 1);
+    ring.init(kLongProducers, 32);
   }
   LongLists& lists = *args.reduce.sorted.long_state;
   const auto huge = static_cast<int64_t>(lists.huge);
