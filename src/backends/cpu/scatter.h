@@ -25,7 +25,8 @@ class Share {
   bool is_all() const { return owners_ == 1; }
   bool owns(int64_t place) const {
     const auto cell = static_cast<uint32_t>(static_cast<uint64_t>(place - first_) >> shift_);
-    return (uint64_t{cell * 2654435761U} * owners_) >> 32 == owner_;  // a hash, scaled
+    const uint32_t hash = cell * 2654435761U;
+    return (uint64_t{hash} * owners_) >> 32 == owner_;
   }
 
  private:
