@@ -182,6 +182,7 @@ FileStats run_scatter_to_file(const Plan& plan, const Table& data, const ConstTe
 void save(const std::string& path, const std::vector<NamedTable>& tensors,
           const std::map<std::string, std::string>& metadata, const FileOptions& options) {
   std::vector<io::NamedSpec> specs;
+  specs.reserve(tensors.size());
   for (const NamedTable& tensor : tensors) {
     specs.push_back(
         {tensor.name, TensorSpec(tensor.table.spec().dtype, tensor.table.spec().sizes)});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // model.safetensors.index.json: which shard of a model holds which tensor.
-#include <unordered_map>
+#include <map>
+#include <utility>
 
 #include "io/file_error.h"
 #include "io/json_leaves.h"
@@ -51,16 +52,16 @@ void read_safetensors_index(File::Contents& contents, const FilePointer& file) {
                 "model.safetensors.index.json of the model");
   }
   Shards shards;
-  std::unordered_map<std::string, size_t> places;  // of tensors, by shard and name
+  std::map<std::pair<std::string, std::string>, size_t> places;  // of tensors, by shard and name
   for (const auto& [tensor, name] : weights) {
     if (!shards.contains(name)) {
       const File::Contents& shard = shard_of(shards, *file, name);
       for (size_t i = 0; i < shard.tensors.size(); ++i) {
-        places[name + '\0' + shard.tensors[i].name] = i;
+        places[{name, shard.tensors[i].name}] = i;
       }
     }
     const File::Contents& shard = shards.at(name);
-    const auto place = places.find(name + '\0' + tensor);
+    const auto place = places.find({name, tensor});
     if (place == places.end()) {
       refuse_file(file->path(), "tensor missing from its shard",
                   cat("\"", tensor, "\" should be in \"", name, "\""),
