@@ -70,7 +70,7 @@ std::string run_set(const io::OnnxModel& model, const fs::path& set) {
   }
   run_graph(model, values, {});
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const std::string text =
+    std::string text =
         difference(model.outputs[i], values[model.outputs[i]].array(), outputs[i].load());
     if (!text.empty()) {
       return text;
