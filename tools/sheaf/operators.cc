@@ -130,7 +130,7 @@ FileStats gather_from_file(const OperatorOptions& o, const Plan& plan, const Tab
     return run_to_file(plan, data, indices, o.output, o.file);
   }
   Array output(plan.output());
-  const FileStats stats = run(plan, data, indices, output.tensor(), o.file);
+  FileStats stats = run(plan, data, indices, output.tensor(), o.file);
   write_npy(output.tensor());
   return stats;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -77,7 +78,7 @@ std::string mebibytes(int64_t bytes) {
 }
 
 std::string duration_text(double seconds) {
-  const auto whole = static_cast<int64_t>(std::clamp(seconds, 0.0, 1e9) + 0.5);
+  const int64_t whole = std::llround(std::clamp(seconds, 0.0, 1e9));
   const std::string rest = std::to_string(whole % 60) + " s";
   return whole < 60 ? rest : std::to_string(whole / 60) + " min " + rest;
 }
