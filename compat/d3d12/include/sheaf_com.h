@@ -117,7 +117,15 @@ constexpr const IID& iid_of() {
     static constexpr IID value = {data1, data2, data3, {__VA_ARGS__}}; \
   };
 
+// The name that programs write. clang's own keyword of it is on only with -fms-extensions.
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wreserved-macro-identifier"
+#endif
 #define __uuidof(type_or_object) (sheaf_com::iid_of<__typeof__(type_or_object)>())
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 
 struct IUnknown {
   virtual HRESULT QueryInterface(REFIID iid, void** object) = 0;

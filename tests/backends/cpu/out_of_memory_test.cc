@@ -29,6 +29,9 @@ thread_local int64_t allocations_left = INT64_MAX;  // the one after the last of
 
 }  // namespace
 
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wreserved-identifier"  // glibc's name
+#endif
 #if SHEAF_OWN_MALLOC
 extern "C" {
 void* __libc_malloc(size_t bytes);
