@@ -41,7 +41,7 @@ std::string read_all(const std::string& path) {
 std::string little(uint64_t value, int bytes) {
   std::string text;
   for (int i = 0; i < bytes; ++i) {
-    text += static_cast<char>(value >> (8 * i));
+    text += i < 8 ? static_cast<char>(value >> (8 * i)) : '\0';
   }
   return text;
 }

@@ -34,6 +34,13 @@ struct DirectRow {
   HWY_INLINE const std::byte* from(int64_t i, int64_t entry) const {
     return kPacked ? data + entry * kPart : data + entry * stride + i * data_step;
   }
+  // An index as it stands may lead anywhere. So may a prefetch, but a pointer may not: the address
+  // is a number.
+  HWY_INLINE void prefetch(int64_t i, uint64_t index) const {
+    const uint64_t offset = kPacked ? index * uint64_t{kPart}
+                                    : index * uint64_t(stride) + uint64_t(i) * uint64_t(data_step);
+    prefetch_line(reinterpret_cast<const std::byte*>(reinterpret_cast<uintptr_t>(data) + offset));
+  }
   HWY_INLINE void copy(int64_t i, int64_t entry) const {
     const std::byte* row = from(i, entry);
     std::byte* to = output + i * (kTwice ? row_bytes : kPart);
@@ -64,9 +71,8 @@ bool copy_rows_of(const Nest& nest, const IndexRun& run, const RowMove& rows) {
       if (i <= last_prefetch) {
         HWY_UNROLL(8)
         for (int64_t k = 0; k < kGroup; ++k) {
-          // As it stands: a prefetch may go anywhere, and few indices count from the end.
-          const auto entry = widen(load_index<Index>(indices, i + ahead + k));
-          prefetch_line(row.from(i + ahead + k, entry));
+          // Unresolved: few indices count from the end.
+          row.prefetch(i + ahead + k, uint64_t(widen(load_index<Index>(indices, i + ahead + k))));
         }
       }
       HWY_UNROLL(8)

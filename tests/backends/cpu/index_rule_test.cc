@@ -23,7 +23,8 @@ std::vector<Index> values_around(int64_t extent) {
   std::vector<Index> values = {Limits::min(), Limits::max(), Index(Limits::max() - 1), 0, 1, 2};
   for (const int64_t border : {extent, -extent, int64_t{0}, extent / 2, 2 * (extent / 2)}) {
     for (int64_t near = -2; near <= 2; ++near) {
-      values.push_back(static_cast<Index>(border + near));  // wraps: another value to try
+      // In unsigned numbers, where a sum past the end is one more value to try.
+      values.push_back(static_cast<Index>(uint64_t(border) + uint64_t(near)));
     }
   }
   return values;
