@@ -13,6 +13,7 @@ using testing::HasSubstr;
 using namespace sheaf;
 
 TEST(FileScatter, ReplacesOneTensorOfAFile) {
+  SKIP_WITHOUT("json");
   const Scratch scratch;
   const std::vector<float> table = {0, 1, 2, 3, 4, 5};
   const std::vector<int64_t> other = {7};
@@ -83,6 +84,7 @@ TEST(FileScatter, RefusesAMeanThatNeedsMoreMemory) {
 }
 
 TEST(FileScatter, RefusesWhatCannotBeChangedInPlace) {
+  SKIP_WITHOUT("zlib");
   const Scratch scratch;
   const std::vector<int32_t> table = {1, 2, 3}, updates = {9};
   const std::vector<int64_t> rows = {1}, wrong = {3};

@@ -69,6 +69,9 @@ TEST(Check, RunsFoldersOfBackendTests) {
   run = run_sheaf({"check", scratch.path("good")});
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.out, HasSubstr("element 0 of output y is 11, expected 12"));
+  scratch.write("good/model.onnx", field(7, field(11, field(1, "ids")) + field(12, field(1, "y"))));
+  EXPECT_THAT(run_sheaf({"check", scratch.path("good")}).out,
+              HasSubstr("output y is not computed by the model"));
 }
 
 }  // namespace

@@ -82,6 +82,9 @@ std::string run_set(const io::OnnxModel& model, const fs::path& set) {
   run_graph(model, values, {});
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::string& name = model.outputs[i];
+    if (!values.contains(name)) {
+      return cat("output ", name, " is not computed by the model");
+    }
     std::string text =
         difference(name, values[name].tensor(), as_declared(model, name, outputs[i]).load());
     if (!text.empty()) {
