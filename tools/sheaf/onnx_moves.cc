@@ -7,6 +7,7 @@
 #include "onnx_call.h"
 #include "sheaf/move.h"
 #include "support/text.h"
+#include "terminal.h"
 
 namespace sheaf::cli {
 namespace {
