@@ -10,7 +10,7 @@ import torch.autograd.forward_ad as forward_ad
 from torch import Tensor
 
 from .. import _sheaf
-from .._errors import ArgumentError
+from .._errors import ArgumentError, refusal
 from . import _gradients as gradients
 from . import _operators as operators
 
@@ -49,9 +49,10 @@ def _register_out(op: str) -> None:
     def kernel(*tensors: Any, out: Tensor, **keywords: Any) -> Any:
         inputs = [tensor for tensor in tensors if isinstance(tensor, Tensor)]
         if operators.any_requires_grad(out, *inputs):
-            raise ArgumentError(
-                f"{op}: out does not go with gradients\n  one of the tensors requires a gradient, "
-                "which would be lost\n  try: the result that the call returns, or torch.no_grad()")
+            raise ArgumentError(refusal(
+                f"{op}: out does not go with gradients",
+                "one of the tensors requires a gradient, which would be lost",
+                "the result that the call returns, or torch.no_grad()"))
         with torch._C._AutoDispatchBelowAutograd():
             operators.out_operator(op)(*tensors, out=out, **keywords)
         torch.autograd.graph.increment_version(out)

@@ -121,7 +121,7 @@ def run_scatter(op: str, data: Tensor, indices: Tensor, updates: Tensor, given: 
                 relaxed: bool, threads: int, out: Tensor | None = None) -> Any:
     axis, batch_dims, reduction, include_self, *rule = scatter_arguments(op, *given)
     return _sheaf.run_scatter(op, data, indices, updates, out, threads, True, axis, batch_dims,
-                              reduction, include_self, relaxed, *rule)
+                              reduction, include_self, relaxed, "", *rule)
 
 
 def run_scatter_zeros(updates: Tensor, indices: Tensor, shape: Any, op: str, axis: int,

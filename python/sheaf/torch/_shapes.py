@@ -92,8 +92,8 @@ def _register_scatter(op: str) -> None:
         _check_devices(op, data, indices, updates)
         reduction, include_self, out_of_range, negative = how
         _plan(_sheaf.plan_scatter, op, (data, indices, updates),
-              *operators.scatter_options(op, own), reduction, include_self, relaxed, out_of_range,
-              negative)
+              *operators.scatter_options(op, own), reduction, include_self, relaxed, "",
+              out_of_range, negative)
         return data.new_empty(data.shape)
 
     def fake_out(data: Tensor, indices: Tensor, updates: Tensor, *given: Any, out: Tensor,
