@@ -14,6 +14,7 @@
 #include "call.h"
 #include "errors.h"
 #include "plan/infer.h"
+#include "support/text.h"
 
 namespace sheaf::python {
 namespace {
@@ -182,7 +183,12 @@ nb::object assignable(const View& arr, nb::handle values) {
   if (!arr.is_numpy()) {
     return nb::borrow(values);
   }
-  return nb::module_::import_("sheaf._interop").attr("assignable")(values, arr.dtype);
+  try {
+    return nb::module_::import_("sheaf._interop").attr("assignable")(values, arr.dtype);
+  } catch (nb::python_error& error) {
+    raise_as_refusal(error, "put_along_axis: values do not fit",
+                     cat("values that NumPy converts to ", nb::str(arr.dtype).c_str()));
+  }
 }
 
 // The shape in which indices and values meet: that of arr, but for the axis.

@@ -92,6 +92,19 @@ void* pointer_from(const nb::object& number) {
   return reinterpret_cast<void*>(nb::cast<uintptr_t>(number));
 }
 
+// Not those of the device `meta`, nor the zeros that forward mode keeps without memory.
+bool has_memory(nb::handle tensor, const ArrayType& type) {
+  DLTensor view{};
+  if (!view_by_library(tensor, type, view)) {
+    return false;
+  }
+  bool empty = false;
+  for (int d = 0; d < view.ndim; ++d) {
+    empty = empty || view.shape[d] == 0;
+  }
+  return (empty || view.data != nullptr) && (is_host(view.device) || is_gpu(view.device));
+}
+
 }  // namespace
 
 ArrayType array_type_of(nb::handle object) {
@@ -172,7 +185,8 @@ bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) 
       continue;
     }
     const ArrayType type = array_type_of(tensor);
-    if (type.library != Library::kTorch || type.api == nullptr || needs_gradient(tensor)) {
+    if (type.library != Library::kTorch || type.api == nullptr || needs_gradient(tensor) ||
+        !has_memory(tensor, type)) {
       return false;
     }
   }

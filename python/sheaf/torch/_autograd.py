@@ -46,7 +46,7 @@ def _register_scatter(op: str) -> None:
 
 def _register_out(op: str) -> None:
     """As everywhere in PyTorch, out= and gradients do not go together."""
-    def kernel(*tensors: Any, out: Tensor, **keywords: Any) -> Any:
+    def kernel(*tensors: Any, out: Tensor, **keywords: Any) -> None:
         inputs = [tensor for tensor in tensors if isinstance(tensor, Tensor)]
         if operators.any_requires_grad(out, *inputs):
             raise ArgumentError(refusal(
@@ -56,7 +56,6 @@ def _register_out(op: str) -> None:
         with torch._C._AutoDispatchBelowAutograd():
             operators.out_operator(op)(*tensors, out=out, **keywords)
         torch.autograd.graph.increment_version(out)
-        return out
 
     operators.register(f"{op}_out", kernel, "Autograd")
 

@@ -48,7 +48,8 @@ def gather(op: str, data: Any, indices: Any, out: Any, options: tuple[Any, ...],
                                  broadcast, *rule)
     if out is None:
         return operators.operator(op)(data, indices, *options, *rule, threads=threads)
-    return operators.out_operator(op)(data, indices, *options, *rule, threads=threads, out=out)
+    operators.out_operator(op)(data, indices, *options, *rule, threads=threads, out=out)
+    return out
 
 
 def _updates_shape(op: str, data: Tensor, indices: Tensor, options: tuple[Any, ...]) -> Any:
@@ -112,7 +113,8 @@ def scatter(op: str, data: Any, indices: Any, updates: Any, out: Any, options: t
     keywords = {"relaxed": relaxed, "threads": threads}
     if out is None:
         return operators.operator(op)(data, indices, updates, *options, *how, **keywords)
-    return operators.out_operator(op)(data, indices, updates, *options, *how, **keywords, out=out)
+    operators.out_operator(op)(data, indices, updates, *options, *how, **keywords, out=out)
+    return out
 
 
 def take(x: Any, indices: Any, axis: int | None, out: Any, mode: str, threads: int) -> Any:
