@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "libraries.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <unordered_map>
 
@@ -180,13 +182,13 @@ bool needs_gradient(nb::handle tensor) {
 }
 
 bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) {
-  for (const nb::handle tensor : {data, indices, updates}) {
+  const nb::handle tensors[] = {data, indices, updates};
+  for (const nb::handle tensor : tensors) {
     if (tensor.is_none()) {
       continue;
     }
     const ArrayType type = array_type_of(tensor);
-    if (type.library != Library::kTorch || type.api == nullptr || needs_gradient(tensor) ||
-        !has_memory(tensor, type)) {
+    if (type.library != Library::kTorch || type.api == nullptr || needs_gradient(tensor)) {
       return false;
     }
   }
@@ -197,8 +199,14 @@ bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) 
   if (!forward_level.is_valid() || !modes.is_valid()) {
     throw nb::python_error();
   }
-  return PyLong_AsLong(forward_level.ptr()) < 0 && PyLong_AsLong(modes.ptr()) == 0 &&
-         !returns_true(state.has_transforms);
+  if (PyLong_AsLong(forward_level.ptr()) >= 0 || PyLong_AsLong(modes.ptr()) != 0 ||
+      returns_true(state.has_transforms)) {
+    return false;
+  }
+  // Asked last: PyTorch takes long to say no.
+  return std::all_of(std::begin(tensors), std::end(tensors), [](nb::handle tensor) {
+    return tensor.is_none() || has_memory(tensor, array_type_of(tensor));
+  });
 }
 
 bool is_gpu(const DLDevice& device) {

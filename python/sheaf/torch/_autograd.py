@@ -19,9 +19,14 @@ def _tracked(*tensors: Tensor) -> bool:
 
 
 def _register_gather(op: str) -> None:
-    def kernel(data: Tensor, indices: Tensor, *given: Any, threads: int = 0) -> Any:
-        if _sheaf.are_plain_tensors(data, indices):
-            return operators.run_gather(op, data, indices, given, threads)
+    defaults = operators.gather_arguments(op)
+
+    # The price of a small call is that of this function: names are local, calls are few.
+    def kernel(data: Tensor, indices: Tensor, *given: Any, threads: int = 0,
+               is_plain: Any = _sheaf.are_plain_tensors, run: Any = _sheaf.run_gather) -> Any:
+        if is_plain(data, indices):
+            arguments = operators.gather_arguments(op, *given) if given else defaults
+            return run(op, data, indices, None, threads, True, *arguments)
         if _tracked(data):
             return gradients.Gather.call(data, indices, op, given, threads)
         with torch._C._AutoDispatchBelowAutograd():

@@ -162,5 +162,8 @@ register("_scatter_zeros", run_scatter_zeros, "CPU", "CUDA")
 
 
 def any_requires_grad(*tensors: Any) -> bool:
-    return torch.is_grad_enabled() and any(
-        tensor.requires_grad for tensor in tensors if isinstance(tensor, Tensor))
+    if torch.is_grad_enabled():
+        for tensor in tensors:
+            if isinstance(tensor, Tensor) and tensor.requires_grad:
+                return True
+    return False
