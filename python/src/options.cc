@@ -28,7 +28,7 @@ void refuse_arithmetic(const Request& r, PyArray_Descr* descr) {
   } else if (descr->type_num == NPY_LONGDOUBLE || descr->type_num == NPY_CLONGDOUBLE) {
     what = "long double, whose format differs between machines";
     next = "x.astype(\"float64\")";
-  } else {
+  } else if (descr->type_num >= NPY_USERDEF) {  // the name of a dtype takes its time
     const std::string name = nb::str(nb::handle(reinterpret_cast<PyObject*>(descr))).c_str();
     if (name == "int4" || name == "uint4" || name == "int2" || name == "uint2") {
       what = name + ", which has no arithmetic of its own";
