@@ -58,6 +58,9 @@ def _register_out(op: str) -> None:
                 f"{op}: out does not go with gradients",
                 "one of the tensors requires a gradient, which would be lost",
                 "the result that the call returns, or torch.no_grad()"))
+        if out.is_neg() or out.is_conj():  # PyTorch resolves these only where a tensor is returned
+            out.copy_(operators.operator(op)(*tensors, **keywords))
+            return
         with torch._C._AutoDispatchBelowAutograd():
             operators.out_operator(op)(*tensors, out=out, **keywords)
         torch.autograd.graph.increment_version(out)
