@@ -146,13 +146,15 @@ TEST(WideScatter, LeavesTheOutputUntouchedOnABadIndex) {
       "  data f8e4m3[7]   indices i64[2000]   updates f8e4m3[2000]   axis 0   reduction add   "
       "accumulate_f32 1   output f8e4m3[7]\n";
   const auto on_host = refusal(
-      [&] { plan.run(sum.data.data(), sum.indices.data(), sum.updates.data(), output.data()); });
+      [&] { plan.run(sum.data.data(), sum.indices.data(), sum.updates.data(), output.data()); },
+      ErrorCode::kIndexOutOfRange);
   EXPECT_EQ(on_host.substr(0, text.size()), text);
   const DeviceMemory workspace(kDeferred, workspace_bytes(plan, {.device = kDeferred}));
   const Queue queue{.device = kDeferred, .workspace = workspace};
   run(plan, sum.data.data(), sum.indices.data(), sum.updates.data(), output.data(), queue);
   EXPECT_EQ(
-      refusal([&] { finish(plan, queue); }, ErrorCode::kIndexOutOfRange).substr(0, text.size()), text);
+      refusal([&] { finish(plan, queue); }, ErrorCode::kIndexOutOfRange).substr(0, text.size()),
+      text);
   EXPECT_EQ(output, untouched);
 }
 
