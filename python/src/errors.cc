@@ -59,10 +59,9 @@ void translate(const std::exception_ptr& thrown, void*) {
         refusal_text("out of memory", "the call needs more than there is", "smaller arrays")
             .c_str());
   } catch (const std::bad_cast&) {
-    PyErr_SetString(classes.argument,
-                    refusal_text("an argument has the wrong type",
-                                 "a number was expected somewhere", "help(sheaf)")
-                        .c_str());
+    PyErr_SetString(classes.argument, refusal_text("an argument has the wrong type",
+                                                   "a number was expected somewhere", "help(sheaf)")
+                                          .c_str());
   }
 }
 
