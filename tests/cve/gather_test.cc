@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The published holes of this family of operators in other libraries, tried on this one. Each test
-// has the name of its hole. Those of scatters are in security_scatter_test.cc.
+// has the name of its hole. docs/reliability.md lists them all.
 #include <gtest/gtest.h>
 
 #include <cstdint>

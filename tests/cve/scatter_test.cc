@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The published holes of scatters in other libraries, tried on this one, as in security_test.cc.
+// The published holes of scatters in other libraries, tried on this one.
 #include <gtest/gtest.h>
 
 #include <cstdint>
