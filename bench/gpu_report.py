@@ -11,10 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cases import Case, ScatterCase, size
-from gpu_cases import ODD
-from measure import Timing
-from report import bar_chart, markdown_table, ratio_text, seconds_text, text_table
+from cases import ODD, Case, ScatterCase, size
+from measure import Timing, bar_chart, markdown_table, ratio_text, seconds_text, text_table
 
 RULES = ("sheaf clamp", "sheaf fail")
 PEERS = ("torch", "cupy", "jax")
