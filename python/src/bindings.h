@@ -12,5 +12,6 @@ void bind_plans(nanobind::module_& module);
 void bind_cuda(nanobind::module_& module);
 void bind_jax(nanobind::module_& module);
 void bind_files(nanobind::module_& module);
+void bind_moves(nanobind::module_& module);
 
 }  // namespace sheaf::python
