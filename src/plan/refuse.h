@@ -32,6 +32,11 @@ Refusal refusal_of(const Request& request, const Cause& cause, std::string what,
 [[noreturn]] void refuse_as(ErrorCode code, const Request& request, const Cause& cause,
                             std::string what, std::string detail, std::string next);
 
+// "what\n  detail\n  given\n  try: next": the one place that writes these lines. Without `given`,
+// there are three.
+std::string refusal_text(std::string_view what, std::string_view detail, std::string_view given,
+                         std::string_view next);
+
 // The text of such a refusal.
 std::string four_lines(const Request& request, const std::string& what, const std::string& detail,
                        const std::string& next);
