@@ -9,10 +9,11 @@ assertion, CuPy wraps around, JAX runs with mode="clip".
 JAX has no out=, offers no stream to put events on, and takes int32 by default: it is timed from the
 host until the result is there, on int32 copies of the indices.
 
-Scatters run in place. Sheaf joins the updates to one row in their order, the same bits on every run and machine; with
-relaxed=True it may add in any order, as PyTorch's index_add_ does by atomic additions. PyTorch's
-deterministic algorithms give the same bits on every run. The timed numbers are whole, so that every
-sum is exact; Sheaf's order is compared on other numbers, with what its CPU backend gives.
+Scatters run in place. Sheaf reduces the updates of a cell in their order, the same bits on every run
+and machine; with relaxed=True it may add in any order, as PyTorch's index_add_ does by atomic
+additions. PyTorch's deterministic algorithms give the same bits on every run. The timed numbers are
+whole, so that every sum is exact; Sheaf's order is compared on other numbers, with what its CPU
+backend gives.
 """
 
 from __future__ import annotations
@@ -61,6 +62,10 @@ class Contestant:
     host_timed: bool = False
 
 
+def data_type(case: Case) -> torch.dtype:
+    return torch.float32 if case.element_bytes == 4 else torch.uint8
+
+
 def index_spec(case: Case):
     import sheaf
 
@@ -72,7 +77,8 @@ def sheaf_call(rule: str) -> Callable[[Case, Tensors], Call]:
         import sheaf
 
         x, i, out = tensors
-        data, indices = sheaf.Spec("f32", case.data), index_spec(case)
+        data = sheaf.Spec("f32" if case.element_bytes == 4 else "u8", case.data)
+        indices = index_spec(case)
         if case.op == "take":
             plan = sheaf.plan_gather(data, indices, axis=case.axis, out_of_range=rule)
         elif case.op == "elements":
@@ -163,17 +169,18 @@ CHUNK = 1 << 25  # elements that are compared at a time: their offsets take 256 
 
 
 class Table:
-    """Memory for the data of every case. Each element holds its own place, so what a gather has to
-    give can be computed from the indices, by nobody's gather."""
+    """Memory for the data of every case. Each four bytes hold their own place, so the expected output
+    can be computed from the indices, without a gather."""
 
-    def __init__(self, elements: int) -> None:
+    def __init__(self, data_bytes: int) -> None:
+        elements = -(-data_bytes // 4)
         self.bits = torch.empty(elements, dtype=torch.int32, device=DEVICE)
         for first in range(0, elements, CHUNK):
             last = min(elements, first + CHUNK)
             self.bits[first:last] = torch.arange(first, last, device=DEVICE)
 
-    def view(self, shape: tuple[int, ...]) -> torch.Tensor:
-        return self.bits[: size(shape)].view(torch.float32).view(shape)
+    def view(self, case: Case) -> torch.Tensor:
+        return self.bits.view(data_type(case))[: size(case.data)].view(case.data)
 
 
 def make_indices(case: Case) -> torch.Tensor:
@@ -204,12 +211,19 @@ def expected_rows(case: Case, i: torch.Tensor, first: int, last: int) -> torch.T
 def is_right(case: Case, i: torch.Tensor, got: torch.Tensor) -> bool:
     if tuple(got.shape) != case.output():
         return False
-    bits = got.contiguous().view(torch.int32)
+    got = got.contiguous()
+    bits = got.view(torch.int32) if case.element_bytes == 4 else got
+
+    def expected_bits(first: int, last: int) -> torch.Tensor:
+        places = expected_rows(case, i, first, last)
+        if case.element_bytes == 4:
+            return places.int()
+        return (places // 4 >> places % 4 * 8 & 255).byte()
+
     step = max(1, CHUNK // bits.shape[1])
-    return all(
-        torch.equal(bits[first:first + step],
-                    expected_rows(case, i, first, min(first + step, len(bits))).int())
-        for first in range(0, len(bits), step))
+    return all(torch.equal(bits[first:first + step],
+                           expected_bits(first, min(first + step, len(bits))))
+               for first in range(0, len(bits), step))
 
 
 def as_tensor(result: object) -> torch.Tensor:
@@ -224,12 +238,12 @@ def measure(contestant: Contestant, call: Call, seconds: float, small: bool) -> 
 
 def run_gather(case: Case, table: Table, names: list[str], seconds: float,
                complain: Callable[[str], None]) -> dict[str, Timing]:
-    x, i = table.view(case.data), make_indices(case)
-    out = torch.empty(case.output(), device=DEVICE)
+    x, i = table.view(case), make_indices(case)
+    out = torch.empty(case.output(), dtype=data_type(case), device=DEVICE)
     timings = {}
     for name in (name for name in GATHERERS if name in names):
         contestant = GATHERERS[name]
-        out.view(torch.int32).fill_(-1)
+        out.view(torch.uint8).fill_(255)
         try:
             call = contestant.make(case, (x, i, out))
             if call is None:
@@ -257,9 +271,10 @@ def sheaf_scatter_call(rule: str, **more: object) -> Callable[[ScatterCase, Scat
         import sheaf
 
         x, i, u = tensors
-        plan = sheaf.plan_scatter(sheaf.Spec("f32", case.data), index_spec(case),
-                                  sheaf.Spec("f32", case.updates()), reduction=case.reduction,
-                                  out_of_range=rule, **more)
+        plan_of = sheaf.plan_scatter_elements if case.op == "elements" else sheaf.plan_scatter
+        plan = plan_of(sheaf.Spec("f32", case.data), index_spec(case),
+                       sheaf.Spec("f32", case.updates()), axis=case.axis, reduction=case.reduction,
+                       out_of_range=rule, **more)
         return lambda: plan.run(x, i, u, out=x)
 
     return make
@@ -267,6 +282,8 @@ def sheaf_scatter_call(rule: str, **more: object) -> Callable[[ScatterCase, Scat
 
 def torch_scatter_call(case: ScatterCase, tensors: ScatterTensors) -> Call:
     x, i, u = tensors
+    if case.op == "elements":
+        return lambda: x.scatter_add_(case.axis, i, u)
     adds = case.reduction == "add"
     return (lambda: x.index_add_(0, i, u)) if adds else (lambda: x.index_copy_(0, i, u))
 
@@ -305,6 +322,8 @@ def expected_sums(case: ScatterCase, start: torch.Tensor, i: torch.Tensor, u: to
         inverse = torch.empty_like(i)
         inverse[i] = torch.arange(len(i), device=DEVICE)  # the indices are a permutation
         return u[inverse]
+    if case.op == "elements":
+        return want.double().scatter_add_(case.axis, i, u.double()).float()
     for first in range(0, want.shape[1], COLUMNS):
         part = slice(first, first + COLUMNS)
         want[:, part] = want[:, part].double().index_add_(0, i, u[:, part].double()).float()
@@ -321,7 +340,7 @@ def run_scatter(case: ScatterCase, names: list[str], seconds: float,
     for name in (name for name in SCATTERERS if name in names):
         contestant = SCATTERERS[name]
         if name == "torch deterministic" and case.reduction == "none":
-            continue  # nothing is joined
+            continue  # nothing is reduced
         x.copy_(start)
         try:
             call = contestant.make(case, (x, i, u))
@@ -330,7 +349,7 @@ def run_scatter(case: ScatterCase, names: list[str], seconds: float,
                 if not torch.equal(x, want):
                     complain(f"{name} gives a wrong result on: {case.name}")
                     continue
-                before = before_rounds(contestant.settle, small=False)
+                before = before_rounds(contestant.settle, case.moved_bytes() < SMALL)
                 timings[name] = time_events(call, seconds, before)
         except Exception as error:  # one that cannot do it does not stop the rest
             complain(f"{name} fails on {case.name}: {first_line(error)}")
@@ -343,6 +362,9 @@ def run_scatter(case: ScatterCase, names: list[str], seconds: float,
 
 
 def smaller(case: ScatterCase) -> ScatterCase:
+    if case.op == "elements":
+        shape = tuple(extent // 8 for extent in case.data)
+        return replace(case, data=shape, indices=shape)
     rows = max(1, case.data[0] // SMALLER) if case.data[0] > 1000 else case.data[0]
     return replace(case, data=(rows, case.data[1]), indices=(case.indices[0] // SMALLER,))
 
@@ -355,8 +377,9 @@ def compare_order(case: ScatterCase, complain: Callable[[str], None]) -> None:
     rng = np.random.default_rng(3)
     x, u = (rng.standard_normal(shape, dtype=np.float32) for shape in (case.data, case.updates()))
     i = case.make_indices(rng)
-    want = sheaf.scatter(x, i, u, reduction="add")
+    scatter = sheaf.scatter_elements if case.op == "elements" else sheaf.scatter
+    want = scatter(x, i, u, axis=case.axis, reduction="add")
     on_device = [torch.from_numpy(array).to(DEVICE) for array in (x, i, u)]
-    got = sheaf.scatter(*on_device, reduction="add").cpu().numpy()
+    got = scatter(*on_device, axis=case.axis, reduction="add").cpu().numpy()
     if not np.array_equal(got.view(np.uint32), want.view(np.uint32)):
         complain(f"sheaf adds in another order than on the CPU: {case.name}")
