@@ -2,8 +2,11 @@
 #include "distributed/communicator.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <new>
 #include <string>
+#include <thread>
 
 #include "distributed/refusal_bytes.h"
 #include "support/text.h"
@@ -19,9 +22,19 @@ namespace {
                       .next = "the messages of the launcher; a rank may be gone"});
 }
 
+// Whether more ranks than cores share this machine, as far as the launcher says.
+bool is_crowded() {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    if (const char* value = std::getenv(name)) {
+      return std::atoi(value) > static_cast<int>(std::thread::hardware_concurrency());
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-Communicator::Communicator(MPI_Comm comm) {
+Communicator::Communicator(MPI_Comm comm) : crowded_(is_crowded()) {
   int ready = 0;
   MPI_Initialized(&ready);
   if (ready == 0 || comm == MPI_COMM_NULL) {
@@ -31,7 +44,17 @@ Communicator::Communicator(MPI_Comm comm) {
                         .detail = ready == 0 ? "MPI is not initialised" : "comm is MPI_COMM_NULL",
                         .next = "MPI_Init first, and a communicator that this rank is part of"});
   }
-  check(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
+  duplicate(comm);
+}
+
+Communicator::Communicator(const Communicator& parent) : crowded_(parent.crowded_) {
+  duplicate(parent.comm_);
+}
+
+void Communicator::duplicate(MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Comm_idup(comm, &comm_, &request), "MPI_Comm_idup");
+  wait(&request, 1);
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &ranks_);
@@ -55,6 +78,22 @@ void Communicator::check(int code, const char* what) const {
   }
 }
 
+// MPI's own waits keep the core busy. Where ranks outnumber cores, the rank that is waited for may
+// be the one that does not get to run: then this one sleeps. Elsewhere it must not, for messages
+// move while MPI is called.
+void Communicator::wait(MPI_Request* requests, int64_t count) const {
+  constexpr int kPolls = 64;
+  int done = 0;
+  for (int polls = 0; done == 0; ++polls) {
+    check(MPI_Testall(static_cast<int>(count), requests, &done, MPI_STATUSES_IGNORE),
+          "MPI_Testall");
+    if (done == 0 && polls >= kPolls) {
+      crowded_ ? std::this_thread::sleep_for(std::chrono::microseconds(1))
+               : std::this_thread::yield();
+    }
+  }
+}
+
 void Communicator::together(std::string_view who, const std::function<void()>& work) const {
   std::exception_ptr mine;
   try {
@@ -63,7 +102,10 @@ void Communicator::together(std::string_view who, const std::function<void()>& w
     mine = std::current_exception();
   }
   int failed = mine ? rank_ : ranks_;
-  check(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MIN, comm_, &request),
+        "MPI_Iallreduce");
+  wait(&request, 1);
   if (failed < ranks_) {
     throw_from(failed, mine, who);
   }
@@ -76,9 +118,13 @@ void Communicator::throw_from(int rank, const std::exception_ptr& mine, std::str
     bytes = bytes_of(mine, who, rank);
   }
   int64_t length = std::ssize(bytes);
-  check(MPI_Bcast(&length, 1, MPI_INT64_T, rank, comm_), "MPI_Bcast");
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibcast(&length, 1, MPI_INT64_T, rank, comm_, &request), "MPI_Ibcast");
+  wait(&request, 1);
   bytes.resize(static_cast<size_t>(length));
-  check(MPI_Bcast(bytes.data(), static_cast<int>(length), MPI_BYTE, rank, comm_), "MPI_Bcast");
+  check(MPI_Ibcast(bytes.data(), static_cast<int>(length), MPI_BYTE, rank, comm_, &request),
+        "MPI_Ibcast");
+  wait(&request, 1);
   throw_bytes(bytes);
 }
 
@@ -99,15 +145,19 @@ void Communicator::same_everywhere(std::string_view who, const std::string& what
 }
 
 std::vector<int64_t> Communicator::largest(std::vector<int64_t> values) const {
-  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T,
-                      MPI_MAX, comm_),
-        "MPI_Allreduce");
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T,
+                       MPI_MAX, comm_, &request),
+        "MPI_Iallreduce");
+  wait(&request, 1);
   return values;
 }
 
 void Communicator::exchange(const std::vector<int64_t>& to, std::vector<int64_t>& from) const {
-  check(MPI_Alltoall(to.data(), 1, MPI_INT64_T, from.data(), 1, MPI_INT64_T, comm_),
-        "MPI_Alltoall");
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ialltoall(to.data(), 1, MPI_INT64_T, from.data(), 1, MPI_INT64_T, comm_, &request),
+        "MPI_Ialltoall");
+  wait(&request, 1);
 }
 
 void Messages::send(int to, const void* bytes, int64_t count, int tag) {
@@ -131,9 +181,7 @@ void Messages::receive(int from, void* bytes, int64_t count, int tag) {
 }
 
 void Messages::wait() {
-  comm_.check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(),
-                          MPI_STATUSES_IGNORE),
-              "MPI_Waitall");
+  comm_.wait(requests_.data(), std::ssize(requests_));
   requests_.clear();
 }
 

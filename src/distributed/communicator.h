@@ -19,7 +19,7 @@ class Communicator {
  public:
   explicit Communicator(MPI_Comm comm);  // collective
   ~Communicator();                       // collective
-  Communicator(const Communicator&) = delete;
+  explicit Communicator(const Communicator& parent);  // collective; another duplicate
   Communicator& operator=(const Communicator&) = delete;
 
   int rank() const { return rank_; }
@@ -29,6 +29,9 @@ class Communicator {
   // Throws on every code but MPI_SUCCESS. The communicator is then left as it is: a rank that was
   // lost would never take part in freeing it.
   void check(int code, const char* what) const;
+
+  // Waits for all requests, and lets other processes run meanwhile.
+  void wait(MPI_Request* requests, int64_t count) const;
 
   // Calls `work`. If it throws on any rank, throws on all of them what it threw on the lowest.
   void together(std::string_view who, const std::function<void()>& work) const;
@@ -43,10 +46,12 @@ class Communicator {
   void exchange(const std::vector<int64_t>& to, std::vector<int64_t>& from) const;
 
  private:
+  void duplicate(MPI_Comm comm);
   void throw_from(int rank, const std::exception_ptr& mine, std::string_view who) const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, ranks_ = 1;
+  bool crowded_ = false;
   mutable bool broken_ = false;
 };
 

@@ -22,7 +22,7 @@ using distributed::ScatterRun;
 
 struct ShardedPlan::State {
   State(const ShardedTensor& data, Request asked, const ShardedOptions& o)
-      : tensor(data), request(std::move(asked)), options(o), comm(data.state().comm.get()) {}
+      : tensor(data), request(std::move(asked)), options(o), comm(data.state().comm) {}
 
   ShardedTensor tensor;
   Request request;
