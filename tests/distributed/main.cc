@@ -3,6 +3,7 @@
 // GoogleTest under mpirun: every rank runs every test. Rank 0 prints; another rank prints what
 // fails there.
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <mpi.h>
 
 #include <cstdio>
@@ -23,6 +24,8 @@ class FailuresOnly final : public testing::EmptyTestEventListener {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Arenas of MPI's threads reserve memory that a limit on the address space would not see.
+  mallopt(M_ARENA_MAX, 1);
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   testing::InitGoogleTest(&argc, argv);

@@ -95,7 +95,11 @@ TEST(SameBits, EveryReduction) {
   for (const sheaf::DType type : {sheaf::f32, sheaf::f16, sheaf::i32}) {
     for (const Reduction reduction : {Reduction::kSub, Reduction::kMul, Reduction::kMin,
                                       Reduction::kMax, Reduction::kMean, Reduction::kAdd}) {
+      uint64_t seed = 0;
       for (Problem p : shapes(true)) {
+        if (++seed % 3 != 1) {  // one shape of each operator, and the batched ones elsewhere
+          continue;
+        }
         p.dtype = type;
         p.spread = Spread::kZipf;
         p.reduction = reduction;
