@@ -75,14 +75,15 @@ void add_walk(const Request& r, const Dims& strides, CellSpace& space) {
 template <class Index>
 struct CellWalk {
   const CellSpace& space;
-  const Nest& nest;
+  Negative negative;
+  OutOfRange out_of_range;
   const std::byte* indices;
 
   int64_t cell(int64_t element, int64_t position) const {
     int64_t cell = position;
     for (const auto& c : space.components) {
       const int64_t entry = resolve(load_index<Index>(indices, element + c.index_offset), c.extent,
-                                    nest.negative, nest.out_of_range);
+                                    negative, out_of_range);
       if (entry == kOutside) {
         return kNoCell;
       }
@@ -150,15 +151,38 @@ CellSpace cell_space(const Plan& plan) {
   return space;
 }
 
-void read_cells(const CellSpace& space, const Plan& plan, const void* indices, int64_t first,
-                int64_t count, int64_t* cells) {
+namespace {
+
+void walk_cells(const CellSpace& space, const Plan& plan, OutOfRange rule, const void* indices,
+                int64_t first, int64_t count, int64_t* cells) {
   if (count == 0) {
     return;
   }
   with_index_type(plan.indices().dtype, [&](auto zero) {
-    CellWalk<decltype(zero)>{space, plan.nest(), static_cast<const std::byte*>(indices)}.walk(
-        first, count, cells);
+    CellWalk<decltype(zero)>{space, plan.nest().negative, rule,
+                             static_cast<const std::byte*>(indices)}
+        .walk(first, count, cells);
   });
+}
+
+}  // namespace
+
+void read_cells(const CellSpace& space, const Plan& plan, const void* indices, int64_t first,
+                int64_t count, int64_t* cells) {
+  walk_cells(space, plan, plan.nest().out_of_range, indices, first, count, cells);
+}
+
+bool all_in_range(const CellSpace& space, const Plan& plan, const void* indices) {
+  constexpr int64_t kChunk = 512;  // stays in the first-level cache
+  int64_t cells[kChunk];
+  for (int64_t first = 0; first < space.tuples; first += kChunk) {
+    const int64_t count = std::min(kChunk, space.tuples - first);
+    walk_cells(space, plan, OutOfRange::kFail, indices, first, count, cells);
+    if (std::find(cells, cells + count, kNoCell) != cells + count) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace sheaf::distributed

@@ -11,7 +11,7 @@
 namespace sheaf::distributed {
 namespace {
 
-constexpr int64_t kChunk = 4096;  // tuples whose cells are read at a time
+constexpr int64_t kScanned = 4096;  // tuples whose cells are read at a time
 
 int64_t bytes_per_update(const CellSpace& space) {
   return 4 * (space.row_bytes() + 8) + int64_t{sizeof(int64_t)} * 3 +
@@ -50,7 +50,7 @@ ScatterRun::ScatterRun(const Communicator& comm, const mpi::ShardedTensor& tenso
       part_(tensor, plan, space, capacity_, 0),
       sent_(size(comm.ranks())),
       received_(size(comm.ranks())),
-      chunk_(size(kChunk)),
+      chunk_(size(kScanned)),
       steps_{Step({comm, options.message_bytes}), Step({comm, options.message_bytes})} {
   const int64_t most_sent = std::min(capacity_, space.tuples);
   selected_.reserve(size(most_sent));
@@ -66,8 +66,8 @@ ScatterRun::ScatterRun(const Communicator& comm, const mpi::ShardedTensor& tenso
 // Returns the tuple to go on from.
 template <class Use>
 int64_t ScatterRun::scan(const void* indices, int64_t block, int64_t from, Use use) {
-  for (int64_t first = from; first < space_.tuples; first += kChunk) {
-    const int64_t count = std::min(kChunk, space_.tuples - first);
+  for (int64_t first = from; first < space_.tuples; first += kScanned) {
+    const int64_t count = std::min(kScanned, space_.tuples - first);
     read_cells(space_, plan_, indices, first, count, chunk_.data());
     for (int64_t t = 0; t < count; ++t) {
       const int64_t cell = chunk_[size(t)];
