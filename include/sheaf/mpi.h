@@ -57,9 +57,9 @@ class Split {
   Split() = default;
   int ranks_ = 1;
   int64_t entries_ = 0;
-  int64_t block_ = 0;             // of block_cyclic; else 0
+  int64_t block_ = 0;              // of block_cyclic; else 0
   int64_t large_ = 0, small_ = 0;  // of block: ranks with small_ + 1 entries, and small_
-  std::vector<int64_t> offsets_;  // of at_offsets; else empty
+  std::vector<int64_t> offsets_;   // of at_offsets; else empty
 };
 
 // What this rank has: the sizes of the whole tensor, but on the split axis only its own entries.
@@ -114,8 +114,6 @@ struct ShardedOptions {
   // What a plan may allocate on a rank, whatever the number of indices. Refused, with the least
   // that is enough, if not even one row per pair of ranks fits.
   int64_t workspace_bytes = int64_t{256} << 20;
-  // Ranks of one node hand rows over in shared memory where MPI allows it.
-  bool shared_memory = true;
   // Longer messages are sent in pieces; at most 2^30.
   int64_t message_bytes = int64_t{1} << 30;
 };
@@ -146,7 +144,6 @@ class ShardedPlan {
     int64_t bytes_sent = 0;      // to others: indices and rows
     int64_t bytes_received = 0;  // from others
     int64_t rounds = 0;          // of exchanges
-    bool shared_memory = false;  // rows went through shared memory: they are not in the bytes
   };
   const Traffic& traffic() const;
 

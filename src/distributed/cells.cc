@@ -67,8 +67,8 @@ void add_walk(const Request& r, const Dims& strides, CellSpace& space) {
   const int64_t count = tuple < 0 ? 1 : r.indices.sizes[tuple];
   for (int c = 0; c < count; ++c) {
     const int axis = coordinate_axis(r, c);
-    space.components.push_back({r.data.sizes[axis],
-                                tuple < 0 ? 0 : c * used_stride(r.indices, tuple), strides[axis]});
+    space.components.push_back(
+        {r.data.sizes[axis], tuple < 0 ? 0 : c * used_stride(r.indices, tuple), strides[axis]});
   }
 }
 

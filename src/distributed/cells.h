@@ -35,7 +35,7 @@ struct CellSpace {
   struct Component {
     int64_t extent, index_offset, cell_stride;
   };
-  Fixed<WalkDim> dims;         // of the tuples, row-major
+  Fixed<WalkDim> dims;          // of the tuples, row-major
   Fixed<Component> components;  // the first is on the split axis
 };
 

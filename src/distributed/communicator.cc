@@ -22,19 +22,23 @@ namespace {
                       .next = "the messages of the launcher; a rank may be gone"});
 }
 
-// Whether more ranks than cores share this machine, as far as the launcher says.
-bool is_crowded() {
+// Ranks on this machine, as far as the launcher says.
+int local_ranks() {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
     if (const char* value = std::getenv(name)) {
-      return std::atoi(value) > static_cast<int>(std::thread::hardware_concurrency());
+      return std::max(std::atoi(value), 1);
     }
   }
-  return false;
+  return 1;
 }
+
+int cores() { return static_cast<int>(std::thread::hardware_concurrency()); }
 
 }  // namespace
 
-Communicator::Communicator(MPI_Comm comm) : crowded_(is_crowded()) {
+int threads_per_rank() { return std::max(cores() / local_ranks(), 1); }
+
+Communicator::Communicator(MPI_Comm comm) : crowded_(local_ranks() > cores()) {
   int ready = 0;
   MPI_Initialized(&ready);
   if (ready == 0 || comm == MPI_COMM_NULL) {
@@ -112,7 +116,8 @@ void Communicator::together(std::string_view who, const std::function<void()>& w
 }
 
 // The text is made on rank `rank` and thrown everywhere.
-void Communicator::throw_from(int rank, const std::exception_ptr& mine, std::string_view who) const {
+void Communicator::throw_from(int rank, const std::exception_ptr& mine,
+                              std::string_view who) const {
   std::string bytes;
   if (rank == rank_) {
     bytes = bytes_of(mine, who, rank);

@@ -15,10 +15,13 @@
 
 namespace sheaf::distributed {
 
+// The cores of this machine divided among its ranks.
+int threads_per_rank();
+
 class Communicator {
  public:
-  explicit Communicator(MPI_Comm comm);  // collective
-  ~Communicator();                       // collective
+  explicit Communicator(MPI_Comm comm);               // collective
+  ~Communicator();                                    // collective
   explicit Communicator(const Communicator& parent);  // collective; another duplicate
   Communicator& operator=(const Communicator&) = delete;
 

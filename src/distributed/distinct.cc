@@ -40,8 +40,8 @@ DistinctCells::DistinctCells(const mpi::Split& split, int64_t inner, int64_t max
 
 void DistinctCells::assign(const int64_t* cells, int64_t count) {
   // Only as much of the table as this batch needs: a small one must not clear all of it.
-  const size_t slots = std::min(std::bit_ceil(std::max<size_t>(2 * static_cast<size_t>(count), 16)),
-                                keys_.size());
+  const size_t slots =
+      std::min(std::bit_ceil(std::max<size_t>(2 * static_cast<size_t>(count), 16)), keys_.size());
   mask_ = slots - 1;
   std::fill_n(keys_.begin(), slots, kFree);
   distinct_.clear();

@@ -11,6 +11,10 @@
 namespace sheaf::distributed {
 namespace {
 
+constexpr int64_t kRoundBytes = int64_t{1} << 20;
+// Below this many rows per message, latency costs more than the cache saves.
+constexpr int64_t kMinRows = 64;
+
 // Two rounds are under way at a time: cells and rows of both, on both sides.
 int64_t bytes_per_quota(const CellSpace& space, int ranks) {
   return ranks * (4 * space.row_bytes() + 2 * int64_t{8} + LocalPart::bytes_per_row(space));
@@ -30,7 +34,9 @@ int64_t row_quota(const Plan& plan, const CellSpace& space, int ranks, int64_t w
                " bytes per pair of ", ranks, " ranks needs ", 2 * bytes_per_quota(space, ranks)),
            cat("workspace_bytes = ", 2 * bytes_per_quota(space, ranks), " or more"));
   }
-  return std::min(quota, batch);
+  // Rows of one round stay in the cache between gather, message and unpacking.
+  const int64_t in_cache = kRoundBytes / (ranks * std::max<int64_t>(space.row_bytes(), 1));
+  return std::min({quota, batch, std::max(in_cache, kMinRows)});
 }
 
 }  // namespace

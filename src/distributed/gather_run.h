@@ -50,10 +50,10 @@ class GatherRun {
   DistinctCells distinct_;
   LocalPart part_;
   Counts counts_;
-  std::vector<int64_t> cells_;              // of the batch
-  std::vector<int64_t> asked_cells_[2];     // by other ranks, per round
-  std::vector<std::byte> served_[2];        // rows for them
-  std::vector<std::byte> received_[2];      // rows from them
+  std::vector<int64_t> cells_;           // of the batch
+  std::vector<int64_t> asked_cells_[2];  // by other ranks, per round
+  std::vector<std::byte> served_[2];     // rows for them
+  std::vector<std::byte> received_[2];   // rows from them
   Messages requests_[2], replies_[2];
   std::exception_ptr failed_;
 };

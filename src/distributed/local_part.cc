@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "distributed/communicator.h"
 #include "execution/host_steps.h"
 #include "plan/lower.h"
 #include "plan/reduce.h"
@@ -49,6 +50,10 @@ LocalPart::LocalPart(const mpi::ShardedTensor& tensor, const Plan& whole, const 
       inner_(space.inner),
       row_bytes_(space.row_bytes()),
       cells_(tensor.split().count(tensor.rank()) * space.inner) {
+  queue_ = part_.queue();
+  if (queue_.device.empty() && queue_.threads == 0) {
+    queue_.threads = threads_per_rank();
+  }
   file_options_.memory = std::max<int64_t>(file_bytes, 1 << 20);
   const TensorSpec& spec = part_.tensor().spec;
   whole_table_ = part_.table() && spec.sizes[tensor.axis()] == split_.entries();
@@ -112,12 +117,12 @@ void LocalPart::gather(const int64_t* cells, int64_t count, std::byte* rows) {
   if (part_.table()) {
     TableInfo info = part_.table()->info();
     info.spec = view_;
-    sheaf::run(plan, Table(info, part_.table()->source()), {tuples, indices},
-               {rows, plan.output()}, file_options_);
-  } else if (!part_.queue().device.empty()) {
+    sheaf::run(plan, Table(info, part_.table()->source()), {tuples, indices}, {rows, plan.output()},
+               file_options_);
+  } else if (!queue_.device.empty()) {
     run_on_device(plan, tuples, nullptr, rows, count);
   } else {
-    sheaf::run(plan, part_.tensor().data, tuples, rows, part_.queue(), {.output_is_fresh = true});
+    sheaf::run(plan, part_.tensor().data, tuples, rows, queue_, {.output_is_fresh = true});
   }
 }
 
@@ -136,16 +141,14 @@ void LocalPart::apply(const int64_t* cells, int64_t count, const std::byte* rows
   }
   const int64_t* tuples = tuples_of(cells, count);
   const Reduction reduction = r.reduction == Reduction::kMean ? Reduction::kAdd : r.reduction;
-  const Plan plan = plan_scatter_nd(view_, TensorSpec(i64, {count, groups_}), rows_spec(count),
-                                    view_,
-                                    {.reduction = reduction,
-                                     .relaxed = r.relaxed,
-                                     .rule = {.negative = Negative::kOutOfRange}});
-  if (!part_.queue().device.empty()) {
+  const Plan plan = plan_scatter_nd(
+      view_, TensorSpec(i64, {count, groups_}), rows_spec(count), view_,
+      {.reduction = reduction, .relaxed = r.relaxed, .rule = {.negative = Negative::kOutOfRange}});
+  if (!queue_.device.empty()) {
     run_on_device(plan, tuples, rows, nullptr, count);
   } else {
     void* data = part_.tensor().data;
-    sheaf::run(plan, data, tuples, rows, data, part_.queue());
+    sheaf::run(plan, data, tuples, rows, data, queue_);
   }
 }
 
@@ -163,7 +166,7 @@ void LocalPart::start_fresh_cells(const int64_t* cells, int64_t count) {
     updates.strides = Dims(updates.rank(), 0);
     const Plan plan = plan_scatter_nd(view_, TensorSpec(i64, {1, groups_}), updates, view_);
     void* data = part_.tensor().data;
-    sheaf::run(plan, data, tuple, neutral, data, part_.queue());
+    sheaf::run(plan, data, tuple, neutral, data, queue_);
   }
 }
 
@@ -181,10 +184,10 @@ void LocalPart::begin() {
   }
   updates = TensorSpec(updates.dtype, updates.sizes);
   const Plan plan = plan_scatter_nd(view_, indices, updates, view_, {.onto_zeros = true});
-  if (!part_.queue().device.empty()) {
+  if (!queue_.device.empty()) {
     run_on_device(plan, nullptr, nullptr, nullptr, 0);
   } else {
-    sheaf::run(plan, nullptr, nullptr, nullptr, part_.tensor().data, part_.queue());
+    sheaf::run(plan, nullptr, nullptr, nullptr, part_.tensor().data, queue_);
   }
 }
 
@@ -199,15 +202,14 @@ void LocalPart::end() {
     counts.strides[d] = d < groups_ ? stride : 0;
     stride *= d < groups_ ? view_.sizes[d] : 1;
   }
-  host_divide(lower_copy(counts, view_), view_.dtype,
-              reinterpret_cast<const std::byte*>(counts_.data()),
-              static_cast<std::byte*>(part_.tensor().data),
-              whole_.request().include_self ? 1 : 0, {});
+  host_divide(
+      lower_copy(counts, view_), view_.dtype, reinterpret_cast<const std::byte*>(counts_.data()),
+      static_cast<std::byte*>(part_.tensor().data), whole_.request().include_self ? 1 : 0, {});
 }
 
 void LocalPart::run_on_device(const Plan& plan, const int64_t* tuples, const std::byte* updates,
                               std::byte* rows, int64_t count) {
-  Queue queue = part_.queue();
+  Queue queue = queue_;
   const auto index_bytes = sizeof(int64_t) * static_cast<size_t>(count * groups_);
   const auto rows_bytes = static_cast<size_t>(count * row_bytes_);
   DeviceMemory indices(queue.device, index_bytes);

@@ -36,6 +36,7 @@ class LocalPart {
   void start_fresh_cells(const int64_t* cells, int64_t count);
 
   mpi::Part part_;
+  Queue queue_;  // the part's; on the host, with this rank's share of the cores
   const mpi::Split& split_;
   int rank_;
   const Plan& whole_;

@@ -65,9 +65,9 @@ std::string encode(Refusal refusal, int rank, const IndexError* index) {
 std::string bytes_of(const std::exception_ptr& error, std::string_view who, int rank) {
   const auto other = [&](ErrorCode code, const char* what, const std::string& detail,
                          const char* next) {
-    return encode({.code = code, .who = std::string(who), .what = what, .detail = detail,
-                   .next = next},
-                  rank, nullptr);
+    return encode(
+        {.code = code, .who = std::string(who), .what = what, .detail = detail, .next = next}, rank,
+        nullptr);
   };
   try {
     std::rethrow_exception(error);

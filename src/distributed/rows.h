@@ -30,8 +30,7 @@ inline void unpack_row(const CellSpace& space, int64_t tuple, const std::byte* r
   }
 }
 
-inline void pack_row(const CellSpace& space, int64_t tuple, const std::byte* grid,
-                     std::byte* row) {
+inline void pack_row(const CellSpace& space, int64_t tuple, const std::byte* grid, std::byte* row) {
   const std::byte* from = grid + space.grid_offset(tuple);
   for (int64_t piece = 0; piece < space.before; ++piece) {
     copy_piece(row + piece * space.after_bytes, from + piece * space.piece_stride(),

@@ -80,7 +80,7 @@ std::string identity(const ShardedPlan::State& s) {
              "   out_of_range ", to_string(r.rule.out_of_range), "   reduction ",
              to_string(r.reduction), "   include_self ", r.include_self, "   onto_zeros ",
              r.onto_zeros, "   workspace_bytes ", s.options.workspace_bytes, "   message_bytes ",
-             s.options.message_bytes, "   shared_memory ", s.options.shared_memory);
+             s.options.message_bytes);
 }
 
 }  // namespace
@@ -92,8 +92,8 @@ void ShardedPlan::State::check_request() {
     refuse(r, {Reason::kAxis, "data"}, "not along the split axis",
            cat("axis ", tensor.axis(), " of data is split, but the first index runs along ",
                plan->nest().coordinates.empty() ? "no axis" : cat("axis ", coordinate_axis(r, 0))),
-           cat("axis = ", tensor.axis(), "; of gather_nd and scatter_nd, batch_dims = ",
-               tensor.axis()));
+           cat("axis = ", tensor.axis(),
+               "; of gather_nd and scatter_nd, batch_dims = ", tensor.axis()));
   }
   if (options.message_bytes < 1 || options.message_bytes > (int64_t{1} << 30)) {
     refuse(r, {Reason::kOption}, "impossible options",
@@ -141,8 +141,8 @@ void ShardedPlan::State::check_call(const ConstTensor& indices, const ConstTenso
   const bool on_host = tensor.part().queue().device.empty() && part.data != nullptr;
   if ((on_host && may_overlap(written, read)) ||
       ((on_host || !plan->is_scatter()) && may_overlap(written, indices))) {
-    refuse(r, {Reason::kMemory}, "memory overlaps", "what is written shares bytes with what is read",
-           "memory of its own for each tensor");
+    refuse(r, {Reason::kMemory}, "memory overlaps",
+           "what is written shares bytes with what is read", "memory of its own for each tensor");
   }
   // Also where the caller vouches for them: a wrong one must not lead to a rank that is not there.
   const OutOfRange rule = r.rule.out_of_range;
@@ -191,8 +191,7 @@ namespace {
 
 void check_kind(const ShardedPlan::State& s, bool scatters) {
   if (s.plan->is_scatter() != scatters) {
-    refuse(s.plan->request(), {Reason::kPlan},
-           scatters ? "not a scatter" : "not a gather",
+    refuse(s.plan->request(), {Reason::kPlan}, scatters ? "not a scatter" : "not a gather",
            scatters ? "this is a plan of a gather" : "this is a plan of a scatter",
            scatters ? "run() or start()" : "scatter() or start_scatter()");
   }

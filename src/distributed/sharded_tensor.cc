@@ -31,10 +31,10 @@ void check_part(const ShardedTensor::State& s) {
                    s.whole, "one type on all ranks");
   }
   if (part.sizes != wanted && !whole_table) {
-    refuse_sharded({Reason::kShape, "data", s.axis, part.sizes, wanted}, "part of the wrong shape",
-                   cat("the part is ", bracketed(part.sizes), ", but this rank has ",
-                       bracketed(wanted)),
-                   s.whole, cat("a part of shape ", bracketed(wanted)));
+    refuse_sharded(
+        {Reason::kShape, "data", s.axis, part.sizes, wanted}, "part of the wrong shape",
+        cat("the part is ", bracketed(part.sizes), ", but this rank has ", bracketed(wanted)),
+        s.whole, cat("a part of shape ", bracketed(wanted)));
   }
   if (!elements_disjoint(part) || !byte_range(part)) {
     refuse_sharded({Reason::kStrides, "data"}, "part overlaps itself",
@@ -51,10 +51,10 @@ void check_part(const ShardedTensor::State& s) {
 void check_whole(const ShardedTensor::State& s, int64_t axis) {
   const int rank = s.whole.rank();
   if (axis < -rank || axis >= rank) {
-    refuse_sharded({Reason::kAxis, "data"}, "axis out of range",
-                   cat("axis ", axis, ", but the tensor has ",
-                       counted(rank, "dimension", "dimensions")),
-                   s.whole, "an axis of the tensor");
+    refuse_sharded(
+        {Reason::kAxis, "data"}, "axis out of range",
+        cat("axis ", axis, ", but the tensor has ", counted(rank, "dimension", "dimensions")),
+        s.whole, "an axis of the tensor");
   }
 }
 

@@ -48,7 +48,8 @@ Split Split::block_cyclic(int64_t entries, int ranks, int64_t block) {
 }
 
 Split Split::at_offsets(std::vector<int64_t> offsets) {
-  if (offsets.size() < 2 || offsets.front() != 0 || !std::is_sorted(offsets.begin(), offsets.end())) {
+  if (offsets.size() < 2 || offsets.front() != 0 ||
+      !std::is_sorted(offsets.begin(), offsets.end())) {
     refuse_split("offsets start at 0, never fall, and are one more than the ranks",
                  "{0, end of rank 0, end of rank 1, …}");
   }

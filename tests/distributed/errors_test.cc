@@ -66,9 +66,10 @@ TEST_F(Errors, BadIndexOfAScatterLeavesEveryPartAsItIs) {
   const std::vector<float> updates(6, 1);
   ShardedPlan plan = plan_scatter(table, sheaf::view(ids).spec, TensorSpec(sheaf::f32, {3, 2}),
                                   {.reduction = sheaf::Reduction::kAdd});
-  EXPECT_THAT(
-      text_of([&] { plan.scatter(sheaf::view(ids), sheaf::view(updates, {3, 2})); }),
-      testing::HasSubstr("on rank 0: indices[0] = -13, but axis 0 of data has 12 entries"));
+  EXPECT_THAT(text_of([&] {
+                plan.scatter(sheaf::view(ids), sheaf::view(updates, {3, 2}));
+              }),
+              testing::HasSubstr("on rank 0: indices[0] = -13, but axis 0 of data has 12 entries"));
   EXPECT_THAT(part, testing::Each(3));
 }
 
@@ -122,11 +123,10 @@ TEST_F(Errors, WorkspaceTooSmall) {
   if (ranks == 1) {
     GTEST_SKIP() << "a rank alone needs none";
   }
-  EXPECT_THAT(text_of([&] {
-                plan_gather(table, sheaf::view(ids).spec, {}, {.workspace_bytes = 50});
-              }),
-              testing::StartsWith("gather: workspace too small\n  on rank 0: workspace_bytes = 50, "
-                                  "but a row of 8 bytes per pair of "));
+  EXPECT_THAT(
+      text_of([&] { plan_gather(table, sheaf::view(ids).spec, {}, {.workspace_bytes = 50}); }),
+      testing::StartsWith("gather: workspace too small\n  on rank 0: workspace_bytes = 50, "
+                          "but a row of 8 bytes per pair of "));
 }
 
 int64_t address_space() {
@@ -159,7 +159,9 @@ TEST_F(Errors, NoMemoryOnOneRank) {
 TEST_F(Errors, OneRunAtATime) {
   ShardedPlan plan = plan_gather(table, sheaf::view(ids).spec);
   plan.start(sheaf::view(ids), sheaf::view(output, {3, 2}));
-  EXPECT_THAT(text_of([&] { plan.start(sheaf::view(ids), sheaf::view(output, {3, 2})); }),
+  EXPECT_THAT(text_of([&] {
+                plan.start(sheaf::view(ids), sheaf::view(output, {3, 2}));
+              }),
               testing::StartsWith("gather: already running"));
   plan.wait();
   EXPECT_THAT(output, testing::Each(3));

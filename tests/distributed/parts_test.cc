@@ -53,7 +53,8 @@ TEST_F(Parts, AFileWithAllEntriesIsReadWhereThisRankHasThem) {
     sheaf::save(path, "table", whole.tensor());
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  for (const Split& split : {Split::block(kEntries, ranks), Split::block_cyclic(kEntries, ranks, 3)}) {
+  for (const Split& split :
+       {Split::block(kEntries, ranks), Split::block_cyclic(kEntries, ranks, 3)}) {
     expect_rows({MPI_COMM_WORLD, spec, 0, split, Part(sheaf::open_table(path))});
   }
   // A file that is cut off while it is open: an error on all ranks, and none waits for ever.

@@ -59,9 +59,8 @@ TEST(SameBits, Gathers) {
 }
 
 TEST(SameBits, GathersInManyRounds) {
-  for_each_setting(shapes(false), [](const Problem& p) {
-    EXPECT_EQ(difference(p, small_workspace(4096)), "");
-  });
+  for_each_setting(shapes(false),
+                   [](const Problem& p) { EXPECT_EQ(difference(p, small_workspace(4096)), ""); });
 }
 
 TEST(SameBits, GathersUnderEveryRule) {

@@ -84,8 +84,7 @@ TEST_F(Traffic, GatherSendsEachRowOncePerPairOfRanks) {
   const std::vector<int64_t> ids = popular(kCount, kRows, rank);
   std::vector<float> output(static_cast<size_t>(kCount * kWidth));
   for (const int64_t workspace : {int64_t{64} << 20, int64_t{8} << 20}) {  // one round, and several
-    auto plan = plan_gather(table, sheaf::view(ids).spec, {},
-                            {.workspace_bytes = workspace, .shared_memory = false});
+    auto plan = plan_gather(table, sheaf::view(ids).spec, {}, {.workspace_bytes = workspace});
     const int64_t before = sent;
     plan.run(sheaf::view(ids), sheaf::view(output, {kCount, kWidth}));
     int64_t moved = sent - before;
@@ -107,8 +106,8 @@ TEST_F(Traffic, ScatterSendsEachUpdateOnce) {
                            {.reduction = sheaf::Reduction::kAdd});
   const int64_t before = sent;
   plan.scatter(sheaf::view(ids), sheaf::view(updates, {kCount, kWidth}));
-  const int64_t away =
-      std::count_if(ids.begin(), ids.end(), [&](int64_t id) { return split.place(id).rank != rank; });
+  const int64_t away = std::count_if(ids.begin(), ids.end(),
+                                     [&](int64_t id) { return split.place(id).rank != rank; });
   EXPECT_LE(sent - before, away * (kWidth * 4 + 8) * 105 / 100);
   EXPECT_GE(sent - before, away * (kWidth * 4 + 8));
 }
@@ -135,9 +134,9 @@ TEST_F(Traffic, MemoryStaysWithinTheWorkspace) {
   auto plan = plan_gather(table, sheaf::view(ids).spec, {}, {.workspace_bytes = kWorkspace});
   plan.run(sheaf::view(ids), sheaf::view(output, {kMany, kWidth}));
   EXPECT_LE(peak_bytes() - before, kWorkspace + kOfMpi);
-  auto scatter = plan_scatter(table, sheaf::view(ids).spec, TensorSpec(sheaf::f32, {kMany, kWidth}),
-                              {.reduction = sheaf::Reduction::kAdd},
-                              {.workspace_bytes = kWorkspace});
+  auto scatter =
+      plan_scatter(table, sheaf::view(ids).spec, TensorSpec(sheaf::f32, {kMany, kWidth}),
+                   {.reduction = sheaf::Reduction::kAdd}, {.workspace_bytes = kWorkspace});
   scatter.scatter(sheaf::view(ids), sheaf::view(output, {kMany, kWidth}));
   EXPECT_LE(peak_bytes() - before, 2 * kWorkspace + kOfMpi);
 }

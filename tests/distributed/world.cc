@@ -78,7 +78,8 @@ void randomise(Rng& rng, Array& array) {
       const double f = static_cast<double>(number) / 7;
       std::memcpy(bytes + i * 8, &f, 8);
     } else if (array.spec().dtype == sheaf::f16) {
-      const auto bits = static_cast<uint16_t>(0x3800 + (number & 0x7ff) + (number < 0 ? 0x8000 : 0));
+      const auto bits =
+          static_cast<uint16_t>(0x3800 + (number & 0x7ff) + (number < 0 ? 0x8000 : 0));
       std::memcpy(bytes + i * 2, &bits, 2);
     } else {
       std::memcpy(bytes + i * array.spec().dtype.bytes(), &number,
@@ -163,8 +164,7 @@ std::string gather_difference(const Problem& p, const Array& whole,
   plan.run(indices.tensor(), output.tensor());
   plan.run(indices.tensor(), output.tensor());  // a plan can be run again
   Array wanted(plan.output());
-  plan_of(p, whole.spec(), indices.spec())
-      .run(whole.tensor(), indices.tensor(), wanted.tensor());
+  plan_of(p, whole.spec(), indices.spec()).run(whole.tensor(), indices.tensor(), wanted.tensor());
   return compared(output, wanted);
 }
 
@@ -173,8 +173,7 @@ std::string scatter_difference(const Problem& p, const Array& whole,
   std::vector<Array> indices, updates;
   for (int r = 0; r < ranks(); ++r) {
     indices.push_back(indices_of(p, r));
-    updates.push_back(
-        updates_of(p, r, plan_of(p, whole.spec(), indices.back().spec()).updates()));
+    updates.push_back(updates_of(p, r, plan_of(p, whole.spec(), indices.back().spec()).updates()));
   }
   Array part = part_of(p, whole, rank());
   const sheaf::mpi::ShardedTensor sharded(MPI_COMM_WORLD, whole.spec(), p.axis, split_of(p),

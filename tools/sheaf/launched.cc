@@ -188,8 +188,7 @@ void gather_launched(const LaunchedGather& g) {
   Array output(plan.output());
   plan.run(indices.tensor(), output.tensor());
   SharedOutput out(comm, g.output, whole->output());
-  comm.together("gather",
-                [&] { out.write_part(output, whole->output(), dim.output, first); });
+  comm.together("gather", [&] { out.write_part(output, whole->output(), dim.output, first); });
   out.commit();
   if (comm.rank() == 0 && !g.quiet) {
     std::cout << whole->output().str() << " to " << g.output << "; " << comm.ranks() << " ranks\n";

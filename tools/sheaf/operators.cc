@@ -175,14 +175,14 @@ int run_as_rank(const OperatorOptions& o) {
                                       " was started by mpirun"),
                         .next = "no mpirun; programs scatter with sheaf/mpi.h"});
   }
-  return run_launched({.data = o.data,
-                       .indices = o.indices,
-                       .output = o.output,
-                       .request = [&o](const TensorSpec& data, const TensorSpec& indices) {
-                         return request_of(o, data, indices);
-                       },
-                       .memory = o.file.memory,
-                       .quiet = o.quiet});
+  return run_launched(
+      {.data = o.data,
+       .indices = o.indices,
+       .output = o.output,
+       .request = [&o](const TensorSpec& data,
+                       const TensorSpec& indices) { return request_of(o, data, indices); },
+       .memory = o.file.memory,
+       .quiet = o.quiet});
 }
 
 int run_operator(OperatorOptions& o) {
