@@ -127,6 +127,26 @@ void measure(int64_t row_bytes, int64_t table_bytes, int64_t batch_bytes) {
   }
 }
 
+// What a run costs before the first row: one index, one row.
+void measure_latency() {
+  const auto split = sheaf::mpi::Split::block(1024, ranks);
+  const Floats part(split.count(rank));
+  const sheaf::mpi::ShardedTensor table(MPI_COMM_WORLD, {sheaf::f32, {1024}}, 0, split,
+                                        sheaf::view(part.all()));
+  const std::vector<int64_t> ids{511};
+  std::vector<float> output(1);
+  auto plan = plan_gather(table, sheaf::view(ids).spec);
+  const int runs = 200;
+  const double spent = seconds([&] {
+    for (int run = 0; run < runs; ++run) {
+      plan.run(sheaf::view(ids), sheaf::view(output));
+    }
+  });
+  if (rank == 0) {
+    std::printf("%6d ranks: a run of one index takes %.1f us\n", ranks, spent / runs * 1e6);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -139,5 +159,6 @@ int main(int argc, char** argv) {
   for (const int64_t row_bytes : {64, 256, 1024, 4096}) {
     measure(row_bytes, int64_t{64} << 20, int64_t{32} << 20);
   }
+  measure_latency();
   MPI_Finalize();
 }

@@ -82,18 +82,17 @@ void Communicator::check(int code, const char* what) const {
   }
 }
 
-// MPI's own waits keep the core busy. Where ranks outnumber cores, the rank that is waited for may
-// be the one that does not get to run: then this one sleeps. Elsewhere it must not, for messages
-// move while MPI is called.
+// Where ranks outnumber cores, the rank that is waited for may be the one that does not get to run:
+// MPI's own waits keep the core busy for a whole time slice. Then this one sleeps. Elsewhere it
+// must not: messages move while MPI is called.
 void Communicator::wait(MPI_Request* requests, int64_t count) const {
   constexpr int kPolls = 64;
   int done = 0;
   for (int polls = 0; done == 0; ++polls) {
     check(MPI_Testall(static_cast<int>(count), requests, &done, MPI_STATUSES_IGNORE),
           "MPI_Testall");
-    if (done == 0 && polls >= kPolls) {
-      crowded_ ? std::this_thread::sleep_for(std::chrono::microseconds(1))
-               : std::this_thread::yield();
+    if (done == 0 && crowded_ && polls >= kPolls) {
+      std::this_thread::sleep_for(std::chrono::microseconds(1));
     }
   }
 }

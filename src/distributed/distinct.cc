@@ -27,8 +27,7 @@ DistinctCells::DistinctCells(const mpi::Split& split, int64_t inner, int64_t max
   const auto tuples = static_cast<size_t>(max_tuples);
   const size_t slots = std::bit_ceil(std::max<size_t>(2 * tuples, 16));
   mask_ = slots - 1;
-  keys_.resize(slots);
-  last_.resize(slots);
+  table_.resize(slots);
   distinct_.reserve(tuples);
   owners_.reserve(tuples);
   locals_.reserve(tuples);
@@ -41,28 +40,29 @@ DistinctCells::DistinctCells(const mpi::Split& split, int64_t inner, int64_t max
 void DistinctCells::assign(const int64_t* cells, int64_t count) {
   // Only as much of the table as this batch needs: a small one must not clear all of it.
   const size_t slots =
-      std::min(std::bit_ceil(std::max<size_t>(2 * static_cast<size_t>(count), 16)), keys_.size());
+      std::min(std::bit_ceil(std::max<size_t>(2 * static_cast<size_t>(count), 16)), table_.size());
   mask_ = slots - 1;
-  std::fill_n(keys_.begin(), slots, kFree);
+  std::fill_n(table_.begin(), slots, Slot{kFree, -1});
   distinct_.clear();
   owners_.clear();
   locals_.clear();
   std::fill(begins_.begin(), begins_.end(), 0);
   for (int64_t t = 0; t < count; ++t) {
     if (t + kPrefetchDistance < count) {
-      __builtin_prefetch(&keys_[spread(cells[t + kPrefetchDistance]) & mask_], 1);
+      __builtin_prefetch(&table_[spread(cells[t + kPrefetchDistance]) & mask_], 1);
     }
     const auto tuple = static_cast<int32_t>(t);
     next_[static_cast<size_t>(t)] = -1;
     if (cells[t] == kNoCell) {
       continue;
     }
-    uint64_t slot = spread(cells[t]) & mask_;
-    while (keys_[slot] != kFree && keys_[slot] != cells[t]) {
-      slot = (slot + 1) & mask_;
+    uint64_t at = spread(cells[t]) & mask_;
+    while (table_[at].cell != kFree && table_[at].cell != cells[t]) {
+      at = (at + 1) & mask_;
     }
-    if (keys_[slot] == kFree) {
-      keys_[slot] = cells[t];
+    Slot& slot = table_[at];
+    if (slot.cell == kFree) {
+      slot.cell = cells[t];
       distinct_.push_back(tuple);
       const int64_t entry = inner_ == 1 ? cells[t] : cells[t] / inner_;
       const mpi::Split::Place place = split_.place(entry);
@@ -70,16 +70,16 @@ void DistinctCells::assign(const int64_t* cells, int64_t count) {
       locals_.push_back(place.local * inner_ + (cells[t] - entry * inner_));
       ++begins_[static_cast<size_t>(place.rank) + 1];
     } else {
-      next_[static_cast<size_t>(last_[slot])] = tuple;
+      next_[static_cast<size_t>(slot.last)] = tuple;
     }
-    last_[slot] = tuple;
+    slot.last = tuple;
   }
   for (size_t r = 1; r < begins_.size(); ++r) {
     begins_[r] += begins_[r - 1];
   }
-  std::vector<int64_t> at(begins_.begin(), begins_.end() - 1);
+  std::vector<int64_t> ends(begins_.begin(), begins_.end() - 1);
   for (size_t u = 0; u < distinct_.size(); ++u) {
-    const auto to = static_cast<size_t>(at[static_cast<size_t>(owners_[u])]++);
+    const auto to = static_cast<size_t>(ends[static_cast<size_t>(owners_[u])]++);
     local_[to] = locals_[u];
     first_[to] = distinct_[u];
   }

@@ -16,7 +16,7 @@ class DistinctCells {
  public:
   // For batches of up to `max_tuples`, fewer than 2^31; all memory is taken here.
   DistinctCells(const mpi::Split& split, int64_t inner, int64_t max_tuples);
-  static constexpr int64_t kBytesPerTuple = 88;  // bound of what the constructor allocates
+  static constexpr int64_t kBytesPerTuple = 104;  // bound of what the constructor allocates
 
   // Reads cells [0, count), kNoCell among them.
   void assign(const int64_t* cells, int64_t count);
@@ -30,11 +30,15 @@ class DistinctCells {
   int32_t next_tuple(int32_t tuple) const { return next_[static_cast<size_t>(tuple)]; }
 
  private:
+  struct Slot {  // key and value in one cache line
+    int64_t cell;
+    int32_t last;  // tuple that had this cell
+  };
+
   const mpi::Split& split_;
   int64_t inner_;
   uint64_t mask_;
-  std::vector<int64_t> keys_;      // open addressing; the table is at most half full
-  std::vector<int32_t> last_;      // the last tuple that had this key
+  std::vector<Slot> table_;        // open addressing, at most half full
   std::vector<int32_t> distinct_;  // first tuples, in order
   std::vector<int32_t> owners_;
   std::vector<int64_t> locals_;
