@@ -14,17 +14,13 @@ from typing import NamedTuple
 
 import torch
 
-from cases import Case, ScatterCase, size
+from cases import TINY, Case, ScatterCase, size
 from contestants import installed
-from gpu_cases import TINY
-from gpu_gather import (Call, deferred_errors, GATHERERS, MODULES, run_gather, settle_errors,
-                        sheaf_call, Table, why_not)
-from gpu_measure import DEVICE, device_copy_rate, graph_seconds, host_seconds
-from gpu_report import (all_marks, make_plot, markdown, marks_text, print_header, print_row,
-                        print_tiny, Row, write_markdown)
-from gpu_scatter import run_scatter, SCATTERERS
-from measure import Timing
-from report import first_line
+from gpu_contestants import (GATHERERS, MODULES, SCATTERERS, Call, Table, deferred_errors, run_gather,
+                             run_scatter, settle_errors, sheaf_call, why_not)
+from gpu_report import (Row, all_marks, make_plot, markdown, marks_text, print_header, print_row,
+                        print_tiny, write_markdown)
+from measure import DEVICE, Timing, device_copy_rate, first_line, graph_seconds, host_seconds
 
 
 class Entry(NamedTuple):
@@ -117,7 +113,7 @@ def run_cases(cases: list[Case | ScatterCase], results: Results, seconds: float)
     gathers = [case for case in cases if case.family == "gather" and case is not TINY]
     scatters = [case for case in cases if case.family == "scatter"]
     if gathers:
-        table = Table(max(size(case.data) for case in gathers))
+        table = Table(max(case.element_bytes * size(case.data) for case in gathers))
         names = [name for name in GATHERERS if name in usable]
         print_header(names)
         for case in gathers:

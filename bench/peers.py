@@ -30,11 +30,9 @@ from pathlib import Path
 
 import numpy as np
 
-from cases import MIB, Case, ScatterCase, grid, growth, scatter_grid, table
+from cases import MIB, Case, ScatterCase, gpu_cases, grid, growth, scatter_grid, table
 from contestants import CONTESTANTS, MODULES, installed, run_scatter, usable_threads
-from gpu_cases import all_cases
-from measure import Timing, copy_rate, time_call
-from report import bar_chart, seconds_text
+from measure import Timing, bar_chart, copy_rate, seconds_text, time_call
 
 PEERS = [name for name in CONTESTANTS if name != "sheaf"]
 NAME_WIDTH = 42
@@ -150,7 +148,7 @@ def parse_arguments() -> argparse.Namespace:
 
 def select_cases(arguments: argparse.Namespace) -> list[Case | ScatterCase]:
     if arguments.device == "cuda":
-        cases = all_cases(arguments.quick, arguments.growth)
+        cases = gpu_cases(arguments.quick, arguments.growth)
     else:
         everything = [*grid(arguments.quick), *scatter_grid(arguments.quick)]
         cases = growth() if arguments.growth else table() if arguments.table else everything
@@ -162,7 +160,8 @@ def select_cases(arguments: argparse.Namespace) -> list[Case | ScatterCase]:
 
 def list_cases(cases: list[Case | ScatterCase]) -> None:
     for case in cases:
-        print(f"{case.family:8}  {case.name:{NAME_WIDTH}}  data f32{list(case.data)}  "
+        print(f"{case.family:8}  {case.name:{NAME_WIDTH}}  "
+              f"data {'f32' if case.element_bytes == 4 else 'u8'}{list(case.data)}  "
               f"indices i{8 * case.index_bytes}{list(case.indices)}  "
               f"moves {case.moved_bytes() / MIB:,.1f} MiB")
 

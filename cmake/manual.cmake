@@ -34,7 +34,7 @@ if(HELP2MAN)
     set(output "${manual_dir}/${name}.1")
     add_custom_command(OUTPUT "${output}"
       COMMAND "${HELP2MAN}" --no-info --no-discard-stderr "--help-option=${command} --help"
-        "--version-string=${PROJECT_VERSION}" "--name=gathers and scatters on tensors in files"
+        "--version-string=${name} ${PROJECT_VERSION}" "--name=gathers and scatters on tensors in files"
         --output "${output}" "$<TARGET_FILE:sheaf_cli>"
       DEPENDS sheaf_cli VERBATIM)
     list(APPEND manual_files "${output}")

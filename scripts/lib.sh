@@ -115,7 +115,7 @@ configure() {
 
 # build <preset or directory> [cmake --build argument...]
 build() {
-  if [[ -d $1 ]]; then
+  if [[ -f $1/CMakeCache.txt ]]; then
     cmake --build "$@"
   else
     cmake --build --preset "$@"

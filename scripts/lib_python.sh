@@ -48,9 +48,11 @@ build_package() {
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache \
       CMAKE_CUDA_COMPILER_LAUNCHER=ccache CC=${CC:-cc} CXX=${CXX:-c++}
   fi
-  # The build directory stays, so that the next build compiles only what has changed.
+  # The build directory stays, so that the next build compiles only what has changed. The command
+  # line is the other builds': without it, this one is done sooner.
   "$venv/bin/python" -m pip install --disable-pip-version-check --no-build-isolation --no-deps \
-    --config-settings build-dir=build/python --config-settings cmake.define.SHEAF_WERROR=ON .
+    --config-settings build-dir=build/python --config-settings cmake.define.SHEAF_WERROR=ON \
+    --config-settings cmake.define.SHEAF_COMMAND=OFF .
 }
 
 # Makes the environment, with its requirements and the package, or brings it up to date. Quick if

@@ -16,7 +16,7 @@ constexpr D3D_FEATURE_LEVEL kFeatureLevel = D3D_FEATURE_LEVEL_12_1;
 const char* memory_device() {
   static const std::string name = [] {
     const char* asked = std::getenv("SHEAF_D3D12_DEVICE");
-    const std::string wanted = asked == nullptr || std::string(asked) == "host" ? "" : asked;
+    std::string wanted = asked == nullptr || std::string(asked) == "host" ? "" : asked;
     if (wanted.empty() || device_available(wanted)) {
       return wanted;
     }

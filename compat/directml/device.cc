@@ -48,10 +48,32 @@ void clear(void** out) {
   }
 }
 
+// The level of all devices: the highest, or that of SHEAF_DML_FEATURE_LEVEL ("3_1"), so that a
+// program can be tried against an older DirectML.
+dml::DML_FEATURE_LEVEL device_level() {
+  const char* asked = std::getenv("SHEAF_DML_FEATURE_LEVEL");
+  if (asked == nullptr || *asked == '\0') {
+    return dml::detail::kHighestLevel;
+  }
+  const std::string text = asked;
+  const bool shaped = text.size() == 3 && text[1] == '_';
+  const auto level = static_cast<dml::DML_FEATURE_LEVEL>(
+      shaped ? (text[0] - '0') << 12 | (text[2] - '0') << 8 : 0);
+  if (!dml::detail::is_feature_level(level)) {
+    dml::detail::refuse({.who = "DMLCreateDevice1",
+                         .what = "unknown feature level",
+                         .detail = cat("SHEAF_DML_FEATURE_LEVEL is \"", text, "\""),
+                         .given = "the environment",
+                         .next = "a level such as 3_1"});
+  }
+  return level;
+}
+
 class Device final
     : public com::Named<Device, IUnknown, DeviceState, IDMLObject, IDMLDevice, IDMLDevice1> {
  public:
-  Device(ID3D12Device* parent, bool debug) : parent_(parent), debug_(debug), debug_device_(*this) {
+  Device(ID3D12Device* parent, bool debug, dml::DML_FEATURE_LEVEL level)
+      : parent_(parent), debug_(debug), level_(level), debug_device_(*this) {
     const char* smaller = std::getenv("SHEAF_DML_SMALLER_INDICES");
     smaller_indices_ = smaller != nullptr && *smaller == '1';
   }
@@ -79,8 +101,8 @@ class Device final
   HRESULT CheckFeatureSupport(DML_FEATURE feature, UINT query_size, const void* query,
                               UINT support_size, void* support) override {
     return guarded([&] {
-      dml::detail::answer(dml::detail::kHighestLevel, {static_cast<dml::DML_FEATURE>(feature),
-                                                       query_size, query, support_size, support});
+      dml::detail::answer(level_, {static_cast<dml::DML_FEATURE>(feature), query_size, query,
+                                   support_size, support});
       return S_OK;
     });
   }
@@ -88,7 +110,8 @@ class Device final
   HRESULT CreateOperator(const DML_OPERATOR_DESC* desc, REFIID iid, void** op) override {
     clear(op);
     return guarded([&] {
-      const dml::DeviceOptions options{.smaller_indices = smaller_indices_};
+      const dml::DeviceOptions options{.feature_level = level_,
+                                       .smaller_indices = smaller_indices_};
       return com::create_into<Operator>(iid, op, this, read_program(desc, options));
     });
   }
@@ -193,6 +216,7 @@ class Device final
 
   com::Ref<ID3D12Device> parent_;
   bool debug_;
+  dml::DML_FEATURE_LEVEL level_;
   std::atomic<bool> smaller_indices_{false};
   std::atomic<HRESULT> removed_{S_OK};
   DebugDevice debug_device_;
@@ -219,8 +243,12 @@ SHEAF_EXPORT HRESULT DMLCreateDevice1(ID3D12Device* d3d12, DML_CREATE_DEVICE_FLA
   const HRESULT result = dml::detail::guarded([&] {
     dml::detail::check_device_arguments(static_cast<dml::DML_CREATE_DEVICE_FLAGS>(flags),
                                         static_cast<dml::DML_FEATURE_LEVEL>(minimum));
+    const dml::DML_FEATURE_LEVEL level = dml_com::device_level();
+    if (static_cast<int>(minimum) > static_cast<int>(level)) {
+      return DXGI_ERROR_UNSUPPORTED;
+    }
     return com::create_into<dml_com::Device>(iid, device, d3d12,
-                                             (flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0);
+                                             (flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0, level);
   });
   if (FAILED(result)) {
     com::report(dml::LastErrorText(), (flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0);

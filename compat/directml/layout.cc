@@ -55,6 +55,7 @@ static_assert(DML_OPERATOR_SLICE == 60 && DML_OPERATOR_PADDING == 64 && DML_OPER
 static_assert(DML_OPERATOR_ONE_HOT == 95 && DML_OPERATOR_FILL_VALUE_CONSTANT == 103);
 static_assert(DML_OPERATOR_SLICE1 == 111 && DML_OPERATOR_NONZERO_COORDINATES == 133);
 static_assert(DML_OPERATOR_SLICE_GRAD == 135 && DML_OPERATOR_PADDING1 == 155);
+static_assert(DML_OPERATOR_TOP_K == 71 && DML_OPERATOR_TOP_K1 == 112);
 static_assert(DML_OPERATOR_UNFOLD == 177);
 
 // Of 64-bit machines.
@@ -80,6 +81,8 @@ static_assert(is(offsetof(DML_PADDING1_OPERATOR_DESC, PaddingValue), 24));
 static_assert(is(sizeof(DML_ONE_HOT_OPERATOR_DESC), 32));
 static_assert(is(sizeof(DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC), 32));
 static_assert(is(sizeof(DML_NONZERO_COORDINATES_OPERATOR_DESC), 24));
+static_assert(is(sizeof(DML_TOP_K_OPERATOR_DESC), 32) && is(sizeof(DML_TOP_K1_OPERATOR_DESC), 40));
+static_assert(is(offsetof(DML_TOP_K1_OPERATOR_DESC, AxisDirection), 32));
 static_assert(is(sizeof(DML_BUFFER_BINDING), 24) && is(sizeof(DML_BINDING_DESC), 16));
 static_assert(is(sizeof(DML_BUFFER_ARRAY_BINDING), 16));
 static_assert(is(sizeof(DML_BINDING_PROPERTIES), 24));

@@ -159,6 +159,9 @@ Object& checked_cast(DeviceState* device, const char* call, Interface* object) {
   return *ours;
 }
 
+[[noreturn]] void refuse_binding(const char* call, const std::string& detail,
+                                 const std::string& next);
+
 // The programs of compiled operators. Throws sheaf::Error.
 OperatorInitializer::Programs read_compiled(DeviceState* device, UINT count,
                                             IDMLCompiledOperator* const* operators);

@@ -60,6 +60,10 @@ class Program {
 std::shared_ptr<const Program> read_program(const DML_OPERATOR_DESC* desc,
                                             const dml::DeviceOptions& options);
 
+// The same for an operator that is no gather or scatter; null if it is none of those there are.
+std::shared_ptr<const Program> read_neighbour(const DML_OPERATOR_DESC& desc,
+                                              const dml::DeviceOptions& options);
+
 // A node is an operator or, with `program` null, constant data.
 struct GraphNode {
   std::shared_ptr<const Program> program;

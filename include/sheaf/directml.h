@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// DirectML's gathers and scatters on host memory. Descriptors, values and HRESULTs are DirectML's;
-// only the device and the bindings are exchanged. docs/directml.md shows how, and lists what is
-// enforced.
+// DirectML's gathers and scatters, on host memory or a device's. Descriptors, values and HRESULTs
+// are DirectML's; only the device and the bindings are exchanged. docs/directml.md shows how, and
+// lists what is enforced.
 //
 // DirectML's names (DML_*, IDML*, UINT, HRESULT, …) live in sheaf::dml and are visible without a
 // prefix too, unless DirectML.h was included before or SHEAF_DIRECTML_NO_GLOBAL_NAMES is defined.
@@ -17,6 +17,7 @@
 #include "sheaf/directml_layout.h"
 #include "sheaf/directml_types.h"
 #include "sheaf/plan.h"
+#include "sheaf/queue.h"
 #include "sheaf/tensor.h"
 
 #pragma GCC visibility push(default)
@@ -27,7 +28,8 @@ namespace sheaf::dml {
 // thread's next call.
 const char* LastErrorText() noexcept;
 
-// Memory of the program, in place of an ID3D12Resource. Does not own it.
+// Memory of the program, in place of an ID3D12Resource. Does not own it. On a queue of a device it
+// is memory of that device.
 class HostBuffer {
  public:
   HostBuffer(void* data, UINT64 size_in_bytes) noexcept
@@ -124,6 +126,15 @@ class IDMLDevice : public IDMLObject {
 
   // Gathers or scatters, and returns when done. After a failure the output is untouched.
   virtual HRESULT Dispatch(IDMLCompiledOperator* op, const Bindings& bindings) noexcept = 0;
+
+  // The same on memory of the queue's device; a HostBuffer then names such memory. Initializing
+  // returns when done. Dispatch starts the work in the order of queue.stream and returns:
+  // wait(queue) or the stream itself says when it is done. queue.workspace needs
+  // workspace_bytes(op->GetPlan(), queue).
+  virtual HRESULT InitializeOperator(IDMLCompiledOperator* op, const Bindings& bindings,
+                                     const Queue& queue) noexcept = 0;
+  virtual HRESULT Dispatch(IDMLCompiledOperator* op, const Bindings& bindings,
+                           const Queue& queue) noexcept = 0;
 
  private:
   template <class Interface, class Derived>

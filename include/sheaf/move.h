@@ -68,4 +68,10 @@ void one_hot(const ConstTensor& indices, const ConstTensor& off_on, const Tensor
 // rows are untouched.
 int64_t nonzero(const ConstTensor& from, const Tensor& coordinates);
 
+// The first entries along `axis` in order of value, as many as `values` has there, and the places
+// in `from` where they were. Equal values keep the order of their places; NaN counts as larger than
+// every number. `indices` is an integer tensor of the shape of `values`.
+void top_k(const ConstTensor& from, const Tensor& values, const Tensor& indices, int64_t axis,
+           bool largest = true);
+
 }  // namespace sheaf

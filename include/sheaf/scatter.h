@@ -25,10 +25,12 @@ struct ScatterOptions {
   int64_t axis = 0;        // negative counts from the end of data's dimensions
   int64_t batch_dims = 0;  // leading dimensions that data and indices share
   Reduction reduction = Reduction::kNone;
-  bool include_self = true;  // false: what was there is not part of the reduction
-  bool onto_zeros = false;   // start from zeros; data is not read
-  bool relaxed = false;      // a backend may reduce in another order, if that is faster: on
-                             // a GPU it often is; the other backends keep the order
+  bool include_self = true;     // false: what was there is not part of the reduction
+  bool onto_zeros = false;      // start from zeros; data is not read
+  bool relaxed = false;         // a backend may reduce in another order, if that is faster: on
+                                // a GPU it often is; the other backends keep the order
+  bool accumulate_f32 = false;  // f16, bf16 and f8: reduce in f32, in order, and round once at the
+                                // end; NaN then becomes the one NaN of the type. f32 is as without
   IndexRule rule = {};
 };
 
@@ -41,6 +43,7 @@ struct ScatterElementsOptions {
   bool include_self = true;
   bool onto_zeros = false;
   bool relaxed = false;
+  bool accumulate_f32 = false;
   IndexRule rule = {};
 };
 
@@ -53,6 +56,7 @@ struct ScatterNdOptions {
   bool include_self = true;
   bool onto_zeros = false;
   bool relaxed = false;
+  bool accumulate_f32 = false;
   IndexRule rule = {};
 };
 
@@ -68,6 +72,7 @@ struct XlaScatterOptions {
   bool include_self = true;
   bool onto_zeros = false;
   bool relaxed = false;
+  bool accumulate_f32 = false;
   // A window that is partly outside, under kSkip: false leaves out the elements outside
   // (StableHLO), true the whole window (XLA).
   bool skip_whole_window = false;

@@ -60,6 +60,12 @@ class DeviceError(Error, RuntimeError):
     """CUDA reported an error."""
 
 
+def refusal(what: str, detail: str, next: str) -> str:
+    """The text of a refusal, in the lines that all of them have."""
+    from . import _sheaf  # which imports this module
+    return _sheaf.refusal_text(what, detail, next)
+
+
 for _class in list(Error.__subclasses__()) + [Error, AxisError, BufferError, IndexDTypeError]:
     _class.__module__ = "sheaf"  # where users find them
 del _class

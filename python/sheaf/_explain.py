@@ -6,7 +6,7 @@ from typing import Any, Callable
 import numpy
 
 from . import _functions, _interop, _picture, _sheaf
-from ._errors import ArgumentError
+from ._errors import ArgumentError, refusal
 
 _PLANNERS: dict[str, Callable[..., _sheaf.Plan]] = {
     "gather": _functions.plan_gather,
@@ -105,8 +105,10 @@ def explain(what: "_sheaf.Plan | str", *tensors: Any, **options: Any) -> Explana
             raise TypeError("explain(plan, indices) takes a plan and its indices, nothing else")
         return Explanation(what, tensors[0])
     if what not in _PLANNERS:
-        raise ArgumentError(
-            f"unknown operator\n  explain({what!r}, ...)\n  try: {', '.join(_PLANNERS)}")
+        raise ArgumentError(refusal(
+            "unknown operator",
+            f"explain({what!r}, ...)",
+            f"{', '.join(_PLANNERS)}"))
     names = ["data", "indices", "updates"][:3 if what.startswith("scatter") else 2]
     if len(tensors) != len(names):
         count = "three" if len(names) == 3 else "two"

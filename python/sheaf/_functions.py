@@ -7,11 +7,12 @@ torch.compile work; all other arrays go straight to the compiled part.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Sequence, TypeVar, Union, overload
+from typing import Any, Literal, Optional, Sequence, TypeVar, Union, overload
 
 from numpy.typing import NDArray
 
 from . import _sheaf
+from ._interop import is_small_integer, small_integers
 
 Array = TypeVar("Array")
 #: Without a dtype: these become NumPy arrays.
@@ -21,6 +22,8 @@ ScatterRule = Literal["fail", "clamp", "skip", "wrap", "trust"]
 Negative = Literal["from_end", "out_of_range"]
 Reduction = Literal["none", "add", "sub", "mul", "min", "max", "mean",
                     "sum", "prod", "multiply", "amin", "amax"]
+#: None: in the type of data, rounded after every update.
+Accumulate = Optional[Literal["f32"]]
 
 
 #: sheaf.torch._calls, once it is loaded.
@@ -122,49 +125,63 @@ def gather_nd(data: Any, indices: Any, *, batch_dims: int = 0,
 @overload
 def scatter(data: Numbers, indices: Any, updates: Any, axis: int = ..., *, batch_dims: int = ...,
             reduction: Reduction = ..., include_self: bool = ..., relaxed: bool = ...,
+            accumulate: Accumulate = ...,
             out_of_range: ScatterRule = ..., negative: Negative = ..., threads: int = ...,
             out: None = ...) -> NDArray[Any]: ...
 @overload
 def scatter(data: Array, indices: Any, updates: Any, axis: int = ..., *, batch_dims: int = ...,
             reduction: Reduction = ..., include_self: bool = ..., relaxed: bool = ...,
+            accumulate: Accumulate = ...,
             out_of_range: ScatterRule = ..., negative: Negative = ..., threads: int = ...,
             out: Array | None = ...) -> Array: ...
 def scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0,
             reduction: Reduction = "none", include_self: bool = True, relaxed: bool = False,
-            out_of_range: ScatterRule = "fail", negative: Negative = "from_end",
-            threads: int = 0, out: Any = None) -> Any:
+            accumulate: Accumulate = None, out_of_range: ScatterRule = "fail",
+            negative: Negative = "from_end", threads: int = 0, out: Any = None) -> Any:
     """data with whole slices written or reduced into it along one axis.
 
         output[pre, indices[q], post] (reduction)= updates[pre, q, post]
 
     Updates are broadcast to the shape that indices ask for, and cast to data's dtype within the
     same kind. Updates to one element are reduced in their row-major order: the result does not
-    depend on the number of threads. relaxed=True allows another order where that is faster. With
+    depend on the number of threads. relaxed=True allows another order where that is faster.
+    accumulate="f32" reduces narrow floats (f16, bf16, f8) in f32, in the same order, and rounds
+    once; int4 and uint4 are then reduced as integers of 32 bits, of which the low bits stay. With
     include_self=False the old value takes no part in the reduction. out_of_range="skip" leaves an
     update out. With out=data the scatter is done in place.
     """
     if is_torch(data) or is_torch(updates) or is_torch(out):
         calls = torch_calls or load_torch()
         return calls.scatter("scatter", data, indices, updates, out, (axis, batch_dims),
-                             (reduction, include_self, out_of_range, negative), relaxed, threads)
+                             (reduction, include_self, out_of_range, negative), relaxed, threads,
+                             accumulate)
+    if accumulate is not None and is_small_integer(data):
+        return small_integers(scatter, data, indices, updates, axis, batch_dims=batch_dims,
+                              reduction=reduction, include_self=include_self,
+                              out_of_range=out_of_range, negative=negative, threads=threads,
+                              out=out)
     return _sheaf.run_scatter("scatter", data, indices, updates, out, threads, False, axis,
-                              batch_dims, reduction, include_self, relaxed, out_of_range, negative)
+                              batch_dims, reduction, include_self, relaxed, accumulate or "",
+                              out_of_range, negative)
 
 
 @overload
 def scatter_elements(data: Numbers, indices: Any, updates: Any, axis: int = ..., *,
                      reduction: Reduction = ..., include_self: bool = ..., relaxed: bool = ...,
+                     accumulate: Accumulate = ...,
                      out_of_range: ScatterRule = ..., negative: Negative = ...,
                      threads: int = ..., out: None = ...) -> NDArray[Any]: ...
 @overload
 def scatter_elements(data: Array, indices: Any, updates: Any, axis: int = ..., *,
                      reduction: Reduction = ..., include_self: bool = ..., relaxed: bool = ...,
+                     accumulate: Accumulate = ...,
                      out_of_range: ScatterRule = ..., negative: Negative = ...,
                      threads: int = ..., out: Array | None = ...) -> Array: ...
 def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *,
                      reduction: Reduction = "none", include_self: bool = True,
-                     relaxed: bool = False, out_of_range: ScatterRule = "fail",
-                     negative: Negative = "from_end", threads: int = 0, out: Any = None) -> Any:
+                     relaxed: bool = False, accumulate: Accumulate = None,
+                     out_of_range: ScatterRule = "fail", negative: Negative = "from_end",
+                     threads: int = 0, out: Any = None) -> Any:
     """data with one update written or reduced into it for each index.
 
         output[indices[i, j, k], j, k] (reduction)= updates[i, j, k]    (axis 0)
@@ -174,25 +191,33 @@ def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *,
     if is_torch(data) or is_torch(updates) or is_torch(out):
         calls = torch_calls or load_torch()
         return calls.scatter("scatter_elements", data, indices, updates, out, (axis,),
-                             (reduction, include_self, out_of_range, negative), relaxed, threads)
+                             (reduction, include_self, out_of_range, negative), relaxed, threads,
+                             accumulate)
+    if accumulate is not None and is_small_integer(data):
+        return small_integers(scatter_elements, data, indices, updates, axis, reduction=reduction,
+                              include_self=include_self, out_of_range=out_of_range,
+                              negative=negative, threads=threads, out=out)
     return _sheaf.run_scatter("scatter_elements", data, indices, updates, out, threads, False,
-                              axis, 0, reduction, include_self, relaxed, out_of_range, negative)
+                              axis, 0, reduction, include_self, relaxed, accumulate or "",
+                              out_of_range, negative)
 
 
 @overload
 def scatter_nd(data: Numbers, indices: Any, updates: Any, *, batch_dims: int = ...,
                reduction: Reduction = ..., include_self: bool = ..., relaxed: bool = ...,
+               accumulate: Accumulate = ...,
                out_of_range: ScatterRule = ..., negative: Negative = ..., threads: int = ...,
                out: None = ...) -> NDArray[Any]: ...
 @overload
 def scatter_nd(data: Array, indices: Any, updates: Any, *, batch_dims: int = ...,
                reduction: Reduction = ..., include_self: bool = ..., relaxed: bool = ...,
+               accumulate: Accumulate = ...,
                out_of_range: ScatterRule = ..., negative: Negative = ..., threads: int = ...,
                out: Array | None = ...) -> Array: ...
 def scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0,
                reduction: Reduction = "none", include_self: bool = True, relaxed: bool = False,
-               out_of_range: ScatterRule = "fail", negative: Negative = "from_end",
-               threads: int = 0, out: Any = None) -> Any:
+               accumulate: Accumulate = None, out_of_range: ScatterRule = "fail",
+               negative: Negative = "from_end", threads: int = 0, out: Any = None) -> Any:
     """data with an element or a slice written or reduced into it for each index tuple.
 
         output[b, indices[b, g, 0], indices[b, g, 1], ..., s] (reduction)= updates[b, g, s]
@@ -202,9 +227,16 @@ def scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0,
     if is_torch(data) or is_torch(updates) or is_torch(out):
         calls = torch_calls or load_torch()
         return calls.scatter("scatter_nd", data, indices, updates, out, (batch_dims,),
-                             (reduction, include_self, out_of_range, negative), relaxed, threads)
+                             (reduction, include_self, out_of_range, negative), relaxed, threads,
+                             accumulate)
+    if accumulate is not None and is_small_integer(data):
+        return small_integers(scatter_nd, data, indices, updates, batch_dims=batch_dims,
+                              reduction=reduction, include_self=include_self,
+                              out_of_range=out_of_range, negative=negative, threads=threads,
+                              out=out)
     return _sheaf.run_scatter("scatter_nd", data, indices, updates, out, threads, False, 0,
-                              batch_dims, reduction, include_self, relaxed, out_of_range, negative)
+                              batch_dims, reduction, include_self, relaxed, accumulate or "",
+                              out_of_range, negative)
 
 
 def plan_gather(data: Any, indices: Any, axis: int = 0, *, batch_dims: int = 0,
@@ -233,29 +265,34 @@ def plan_gather_nd(data: Any, indices: Any, *, batch_dims: int = 0,
 
 def plan_scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0,
                  reduction: Reduction = "none", include_self: bool = True, relaxed: bool = False,
-                 out_of_range: ScatterRule = "fail", negative: Negative = "from_end",
-                 out: Any = None) -> _sheaf.Plan:
+                 accumulate: Accumulate = None, out_of_range: ScatterRule = "fail",
+                 negative: Negative = "from_end", out: Any = None) -> _sheaf.Plan:
     """scatter, decided but not run. As plan_gather; updates have the full shape and data's dtype."""
     return _sheaf.plan_scatter("scatter", data, indices, updates, out, axis, batch_dims, reduction,
-                               include_self, relaxed, out_of_range, negative)
+                               include_self, relaxed, accumulate or "", out_of_range,
+                               negative)
 
 
 def plan_scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *,
                           reduction: Reduction = "none", include_self: bool = True,
-                          relaxed: bool = False, out_of_range: ScatterRule = "fail",
-                          negative: Negative = "from_end", out: Any = None) -> _sheaf.Plan:
+                          relaxed: bool = False, accumulate: Accumulate = None,
+                          out_of_range: ScatterRule = "fail", negative: Negative = "from_end",
+                          out: Any = None) -> _sheaf.Plan:
     """scatter_elements, decided but not run. As plan_scatter."""
     return _sheaf.plan_scatter("scatter_elements", data, indices, updates, out, axis, 0, reduction,
-                               include_self, relaxed, out_of_range, negative)
+                               include_self, relaxed, accumulate or "", out_of_range,
+                               negative)
 
 
 def plan_scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0,
                     reduction: Reduction = "none", include_self: bool = True,
-                    relaxed: bool = False, out_of_range: ScatterRule = "fail",
-                    negative: Negative = "from_end", out: Any = None) -> _sheaf.Plan:
+                    relaxed: bool = False, accumulate: Accumulate = None,
+                    out_of_range: ScatterRule = "fail", negative: Negative = "from_end",
+                    out: Any = None) -> _sheaf.Plan:
     """scatter_nd, decided but not run. As plan_scatter."""
     return _sheaf.plan_scatter("scatter_nd", data, indices, updates, out, 0, batch_dims, reduction,
-                               include_self, relaxed, out_of_range, negative)
+                               include_self, relaxed, accumulate or "", out_of_range,
+                               negative)
 
 
 def plan_again(*parts: Any) -> _sheaf.Plan:

@@ -94,6 +94,29 @@ def cast_updates(updates: Any, data: Any) -> Any:
     return None
 
 
+_SMALL_INTEGERS = {"int2": (2, True), "int4": (4, True), "uint2": (2, False), "uint4": (4, False)}
+
+
+def is_small_integer(array: Any) -> bool:
+    """Whether its elements are integers of ml_dtypes that have less than a byte."""
+    return isinstance(array, numpy.ndarray) and array.dtype.name in _SMALL_INTEGERS
+
+
+def small_integers(scatter: Callable[..., Any], data: Any, indices: Any, updates: Any,
+                   *where: Any, out: Any, **keywords: Any) -> Any:
+    """The scatter of such an array in integers of 32 bits, of which the low bits stay."""
+    bits, signed = _SMALL_INTEGERS[data.dtype.name]
+    wide = scatter(data.astype(numpy.int32), indices,
+                   numpy.asarray(updates).astype(numpy.int32, casting="same_kind"), *where,
+                   **keywords)
+    low = wide & (2**bits - 1)
+    result = (low - 2**bits * (low >> (bits - 1)) if signed else low).astype(data.dtype)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
 def _numpy_array(exporter: Any) -> Any:
     try:
         return numpy.asarray(memoryview(exporter))  # NumPy 1 makes DLPack imports read-only

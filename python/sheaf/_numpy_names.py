@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy
 
 from . import _sheaf
-from ._errors import ArgumentError
+from ._errors import ArgumentError, refusal
 from ._functions import is_torch, load_torch, scatter, scatter_elements, scatter_nd
 
 
@@ -97,9 +97,10 @@ def _unstretched(arr: Any, indices: Any, values: Any, axis: int) -> tuple[Any, A
 
 def _check_flat(call: str, indices: Any) -> None:
     if numpy.ndim(indices) != 1:
-        raise ArgumentError(f"{call}: indices do not have a single dimension\n  axis is None, but "
-                            f"indices have {numpy.ndim(indices)} dimensions\n  try: "
-                            "indices.reshape(-1), or an axis")
+        raise ArgumentError(refusal(
+            f"{call}: indices do not have a single dimension",
+            f"axis is None, but indices have {numpy.ndim(indices)} dimensions",
+            "indices.reshape(-1), or an axis"))
 
 
 def add_at(a: Any, indices: Any, b: Any = None, *, threads: int = 0) -> None:
@@ -109,8 +110,10 @@ def add_at(a: Any, indices: Any, b: Any = None, *, threads: int = 0) -> None:
     takes: tuples, slices, masks.
     """
     if b is None:
-        raise ArgumentError("add_at: b is missing\n  there is nothing to add\n"
-                            "  try: add_at(a, indices, b)")
+        raise ArgumentError(refusal(
+            "add_at: b is missing",
+            "there is nothing to add",
+            "add_at(a, indices, b)"))
     if isinstance(a, numpy.ndarray) and not a.dtype.isnative:
         native = a.astype(a.dtype.newbyteorder("="))
         add_at(native, indices, b, threads=threads)
@@ -147,15 +150,22 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, threads: int = 
     """
     values = numpy.asarray(x)
     if values.ndim != 1:
-        raise ArgumentError(f"bincount: x has {values.ndim} dimensions\n  it must have 1\n"
-                            "  try: x.reshape(-1)")
+        raise ArgumentError(refusal(
+            f"bincount: x has {values.ndim} dimensions",
+            "it must have 1",
+            "x.reshape(-1)"))
     if minlength < 0:
-        raise ArgumentError(f"bincount: minlength is negative\n  minlength = {minlength}\n  try: 0")
+        raise ArgumentError(refusal(
+            "bincount: minlength is negative",
+            f"minlength = {minlength}",
+            "0"))
     if values.size == 0:
         values = values.astype(numpy.int64)
     if values.dtype.kind in "iu" and int(values.min(initial=0)) < 0:
-        raise ArgumentError(f"bincount: a number is negative\n  the smallest is {values.min()}\n"
-                            "  try: numbers from 0")
+        raise ArgumentError(refusal(
+            "bincount: a number is negative",
+            f"the smallest is {values.min()}",
+            "numbers from 0"))
     length = max(minlength, int(values.max(initial=-1)) + 1)
     if weights is None:
         sums: Any = numpy.zeros(length, numpy.intp)
@@ -164,8 +174,10 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, threads: int = 
         sums = numpy.zeros(length, numpy.float64)
         weights = numpy.asarray(weights, numpy.float64)
         if weights.shape != values.shape:
-            raise ArgumentError(f"bincount: weights do not fit\n  weights have shape {weights.shape}"
-                                f", but x has {values.shape}\n  try: one weight for each number")
+            raise ArgumentError(refusal(
+                "bincount: weights do not fit",
+                f"weights have shape {weights.shape}, but x has {values.shape}",
+                "one weight for each number"))
     if length:
         scatter_elements(sums, values, numpy.broadcast_to(weights, values.shape), reduction="add",
                          negative="out_of_range", out=sums, threads=threads)

@@ -10,6 +10,9 @@ def version() -> str:
 def compiler() -> str:
     """Who compiled this."""
 
+def refusal_text(what: str, detail: str, next: str) -> str:
+    """The lines of a refusal."""
+
 class Spec:
     """A tensor without its memory: dtype, shape and strides."""
 
@@ -97,7 +100,7 @@ def plan_again(data: Spec, indices: Spec, updates: Spec | None, output: Spec, op
 
 def plan_gather(op: str, data: object | None, indices: object | None, out: object | None, axis: int, batch_dims: int, broadcast: bool, out_of_range: str, negative: str, fill_value: object | None) -> Plan: ...
 
-def plan_scatter(op: str, data: object | None, indices: object | None, updates: object | None, out: object | None, axis: int, batch_dims: int, reduction: str, include_self: bool, relaxed: bool, out_of_range: str, negative: str) -> Plan: ...
+def plan_scatter(op: str, data: object | None, indices: object | None, updates: object | None, out: object | None, axis: int, batch_dims: int, reduction: str, include_self: bool, relaxed: bool, accumulate: str, out_of_range: str, negative: str) -> Plan: ...
 
 def element_map(plan: Plan, indices: Any) -> tuple[Any, Any]:
     """
@@ -123,7 +126,7 @@ def put_along_axis(arr: object | None, indices: object | None, values: object | 
 
 def run_gather(op: str, data: object | None, indices: object | None, out: object | None, threads: int, inside_operator: bool, axis: int, batch_dims: int, broadcast: bool, out_of_range: str, negative: str, fill_value: object | None) -> object: ...
 
-def run_scatter(op: str, data: object | None, indices: object | None, updates: object | None, out: object | None, threads: int, inside_operator: bool, axis: int, batch_dims: int, reduction: str, include_self: bool, relaxed: bool, out_of_range: str, negative: str) -> object: ...
+def run_scatter(op: str, data: object | None, indices: object | None, updates: object | None, out: object | None, threads: int, inside_operator: bool, axis: int, batch_dims: int, reduction: str, include_self: bool, relaxed: bool, accumulate: str, out_of_range: str, negative: str) -> object: ...
 
 def run_scatter_zeros(op: str, updates: object, indices: object, shape: Sequence[int], threads: int, axis: int, batch_dims: int, out_of_range: str, negative: str) -> object: ...
 

@@ -75,6 +75,29 @@ bool read_numpy_layout(PyArrayObject* array, TensorSpec& spec) {
   return true;
 }
 
+// The bytes of elements that are too large for the library, with a last dimension of their own.
+void read_bytes_layout(PyArrayObject* array, TensorSpec& spec) {
+  spec.dtype = u8;
+  spec.sizes.clear();
+  spec.strides.clear();
+  for (int d = 0; d < PyArray_NDIM(array); ++d) {
+    spec.sizes.push_back(PyArray_DIM(array, d));
+    spec.strides.push_back(PyArray_STRIDE(array, d));
+  }
+  spec.sizes.push_back(PyArray_ITEMSIZE(array));
+  spec.strides.push_back(1);
+  tidy_strides(spec);
+}
+
+nb::object native_copy(PyArrayObject* array) {
+  PyArray_Descr* const native = PyArray_DescrNewByteorder(PyArray_DESCR(array), NPY_NATIVE);
+  nb::object copy = nb::steal(PyArray_CastToType(array, native, 0));  // takes the reference
+  if (!copy.is_valid()) {
+    throw nb::python_error();
+  }
+  return copy;
+}
+
 Snapshot snapshot_of(PyArrayObject* array) {
   Snapshot snapshot;
   snapshot.address = PyArray_DATA(array);
@@ -88,8 +111,21 @@ Snapshot snapshot_of(PyArrayObject* array) {
 
 void view_numpy(View& view, nb::object object, const Argument& argument) {
   PyArrayObject* array = as_array(object.ptr());
-  view.tensor.spec.dtype = dtype_from_numpy(PyArray_DESCR(array), argument);
-  view.whole_strides = read_numpy_layout(array, view.tensor.spec);
+  PyArray_Descr* const descr = PyArray_DESCR(array);
+  if (argument.role == Role::kIndices) {
+    if (PyTypeNum_ISINTEGER(descr->type_num) && !PyArray_ISNBO(descr->byteorder)) {
+      view_numpy(view, native_copy(array), argument);
+      return;
+    }
+  } else if (PyDataType_ELSIZE(descr) > kMaxElementBytes && !PyDataType_REFCHK(descr)) {
+    view.large_bytes = PyDataType_ELSIZE(descr);
+  }
+  if (view.large_bytes != 0) {
+    read_bytes_layout(array, view.tensor.spec);
+  } else {
+    view.tensor.spec.dtype = dtype_from_numpy(descr, argument);
+    view.whole_strides = read_numpy_layout(array, view.tensor.spec);
+  }
   if (argument.role == Role::kOutput) {
     if (!PyArray_ISWRITEABLE(array)) {
       refuse_read_only(object, argument);
@@ -164,11 +200,11 @@ void refuse_masked(nb::handle object, const Argument& argument) {
   }
 }
 
-nb::object raw_numpy_array(void* memory, const TensorSpec& spec, const npy_intp* sizes,
-                           const npy_intp* byte_strides) {
+nb::object raw_numpy_array(void* memory, int rank, const npy_intp* sizes,
+                           const npy_intp* byte_strides, int64_t element_bytes) {
   nb::object array =
-      nb::steal(PyArray_New(&PyArray_Type, spec.rank(), sizes, NPY_VOID, byte_strides, memory,
-                            static_cast<int>(spec.dtype.bytes()), NPY_ARRAY_WRITEABLE, nullptr));
+      nb::steal(PyArray_New(&PyArray_Type, rank, sizes, NPY_VOID, byte_strides, memory,
+                            static_cast<int>(element_bytes), NPY_ARRAY_WRITEABLE, nullptr));
   if (!array.is_valid()) {
     throw nb::python_error();
   }
@@ -201,16 +237,13 @@ bool same_meaning(const View& a, const View& b) {
 }
 
 DType dtype_from_numpy(PyArray_Descr* descr, const Argument& argument) {
-  const char* why = nullptr;
   if (PyDataType_REFCHK(descr) || descr->type_num < 0) {
-    why = " holds references, not plain bytes";
-  } else if (!PyArray_ISNBO(descr->byteorder)) {
-    why = " has the byte order of another machine";
-  }
-  if (why != nullptr) {
     raise_dtype(refusal_text(cat(argument.call, ": unsupported dtype ", text_of(descr)),
-                             cat(to_string(argument.role), why),
-                             "x.astype(dtype) with a dtype of this machine and of fixed size"));
+                             cat(to_string(argument.role), " holds references, not plain bytes"),
+                             "x.astype(dtype) with a dtype of fixed size"));
+  }
+  if (!PyArray_ISNBO(descr->byteorder)) {
+    return opaque(PyDataType_ELSIZE(descr));
   }
   switch (descr->type_num) {
     case NPY_BOOL: return boolean;
@@ -307,23 +340,24 @@ nb::object raw_numpy_view(const Tensor& tensor) {
     sizes[d] = spec.sizes[d];
     strides[d] = spec.strides[d] * spec.dtype.bytes();
   }
-  return raw_numpy_array(tensor.data, spec, sizes, strides);
+  return raw_numpy_array(tensor.data, spec.rank(), sizes, strides, spec.dtype.bytes());
 }
 
 nb::object raw_numpy_view(const View& view) {
-  if (!view.is_numpy() || view.copy.is_valid()) {
+  if (!view.is_numpy() || view.copy.is_valid() || view.large_bytes != 0) {
     return raw_numpy_view(view.tensor);
   }
   npy_intp sizes[kMaxRank];
   npy_intp strides[kMaxRank];
   std::copy(view.as_read.sizes.begin(), view.as_read.sizes.end(), sizes);
   std::copy(view.as_read.strides.begin(), view.as_read.strides.end(), strides);
-  return raw_numpy_array(view.tensor.data, view.tensor.spec, sizes, strides);
+  return raw_numpy_array(view.tensor.data, view.rank(), sizes, strides,
+                         view.tensor.spec.dtype.bytes());
 }
 
 View flattened(const View& view, Placement& placement, std::string_view call) {
   const TensorSpec& spec = view.tensor.spec;
-  if (spec.rank() == 1) {
+  if (view.rank() == 1) {
     return view;
   }
   if (view.on_gpu()) {
@@ -333,7 +367,7 @@ View flattened(const View& view, Placement& placement, std::string_view call) {
     return flat;
   }
   View flat = view;
-  const int64_t count = element_count(spec.sizes);
+  const int64_t elements = element_count(spec.sizes);
   if (spec.strides != contiguous_strides(spec.sizes)) {
     const nb::object raw = raw_numpy_view(view);
     refuse_if_changed(view, call);
@@ -344,7 +378,9 @@ View flattened(const View& view, Placement& placement, std::string_view call) {
     flat.tensor.data = PyArray_DATA(as_array(copy.ptr()));
     flat.copy = std::move(copy);
   }
-  flat.tensor.spec = TensorSpec(spec.dtype, {count});
+  flat.tensor.spec = view.large_bytes == 0
+                         ? TensorSpec(spec.dtype, {elements})
+                         : TensorSpec(u8, {elements / view.large_bytes, view.large_bytes});
   return flat;
 }
 

@@ -3,12 +3,13 @@
 
 #include <utility>
 
+#include "arrays.h"
+#include "bindings.h"
 #include "errors.h"
-#include "gil.h"
 #include "gpu.h"
 #include "plan/byte_ranges.h"
 #include "plan/refuse.h"
-#include "results.h"
+#include "plan/scalar.h"
 #include "support/checked.h"
 #include "support/text.h"
 
@@ -32,7 +33,7 @@ bool same(const Request& known, const Request& r, const Tensors& tensors) {
          (!is_scatter(r.op) ||
           (known.updates == tensors.updates && known.reduction == r.reduction &&
            known.include_self == r.include_self && known.relaxed == r.relaxed &&
-           known.onto_zeros == r.onto_zeros)) &&
+           known.accumulate_f32 == r.accumulate_f32 && known.onto_zeros == r.onto_zeros)) &&
          known.output_given == (tensors.output != nullptr) &&
          (!known.output_given || known.output == *tensors.output);
 }
@@ -246,6 +247,22 @@ void cast_updates(Arrays& arrays, std::string_view call) {
   }
 }
 
+// Large elements are moved byte by byte: nothing computes with them, or knows another than zeros.
+void refuse_large_values(const Request& r, int64_t bytes) {
+  if (r.reduction != Reduction::kNone) {
+    raise_dtype(refusal_text(
+        cat(r.name, ": reduction does not fit the type"),
+        cat("reduction = ", to_string(r.reduction), " on elements of ", bytes, " bytes"),
+        "reduction=\"none\""));
+  }
+  if (r.rule.out_of_range == OutOfRange::kFill && to_string(r.rule.fill_value) != "0") {
+    raise_dtype(refusal_text(cat(r.name, ": fill_value does not fit the type"),
+                             cat("elements of ", bytes, " bytes can only be filled with 0, not ",
+                                 to_string(r.rule.fill_value)),
+                             "fill_value=0"));
+  }
+}
+
 // The same refusal with advice that the caller of the function can follow.
 [[noreturn]] void throw_reworded(const IndexError& error, std::string_view hint) {
   Refusal refusal = error.refusal();
@@ -274,7 +291,9 @@ Arrays view_arrays(std::string_view call, const Passed& passed) {
   if (passed.data.is_valid() && passed.updates.is_valid()) {
     const Elements like{arrays.data.tensor.spec.dtype, arrays.data.descr()};
     view_updates(&like);
-    if (arrays.updates.tensor.spec.dtype != like.dtype && !passed.inside_operator) {
+    const bool differ = arrays.updates.tensor.spec.dtype != like.dtype ||
+                        !same_meaning(arrays.updates, arrays.data);
+    if (differ && !passed.inside_operator) {
       cast_updates(arrays, call);
     }
   }
@@ -284,6 +303,41 @@ Arrays view_arrays(std::string_view call, const Passed& passed) {
   arrays.passed_out = nb::borrow(passed.out);
   refuse_other_devices(call, arrays);
   return arrays;
+}
+
+void spread_large_elements(Request& r, Arrays& arrays) {
+  const int64_t bytes = arrays.data.large_bytes;
+  if (bytes == 0) {
+    return;
+  }
+  if (!arrays.passed_out.is_none() && arrays.out.large_bytes != bytes) {
+    raise_dtype(refusal_text(cat(r.name, ": types differ"),
+                             cat("data has elements of ", bytes, " bytes, but out has others"),
+                             "an out of the dtype of data"));
+  }
+  refuse_large_values(r, bytes);
+  const int64_t rank = arrays.data.rank();
+  const bool has_axis = r.op != Op::kGatherNd && r.op != Op::kScatterNd;
+  if (has_axis && (r.axis < -rank || r.axis >= rank)) {
+    raise_axis(refusal_text(cat(r.name, ": axis out of range"),
+                            cat("axis = ", r.axis, ", but data has ", rank, " dimensions"),
+                            cat("an axis from ", -rank, " to ", rank - 1)));
+  }
+  r.axis += has_axis && r.axis < 0 ? rank : 0;
+  TensorSpec& indices = arrays.indices.tensor.spec;
+  if (!has_axis && indices.rank() > 0) {
+    const int64_t batch = r.batch_dims < 0 ? r.batch_dims + indices.rank() : r.batch_dims;
+    if (batch + indices.sizes.back() > rank) {
+      raise_argument(refusal_text(
+          cat(r.name, ": tuples are too long"),
+          cat("each has ", indices.sizes.back(), " indices, but data has ", rank, " dimensions"),
+          "a shorter last dimension of indices"));
+    }
+  }
+  if (r.op == Op::kGatherElements || r.op == Op::kScatterElements) {
+    indices.sizes.push_back(bytes);  // all bytes of an element have its index
+    indices.strides.push_back(0);
+  }
 }
 
 std::shared_ptr<const KnownPlan> plan_for(const Request& request, const Tensors& tensors) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "dlpack.h"
+#include "arrays.h"
 
 #include <optional>
 
-#include "arrays.h"
 #include "errors.h"
 #include "frontends/c/dlpack.h"
 #include "gpu.h"

@@ -5,6 +5,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "plan/refuse.h"
 #include "support/text.h"
 
 namespace sheaf::python {
@@ -53,12 +54,14 @@ void translate(const std::exception_ptr& thrown, void*) {
   } catch (const Error& error) {
     set_error(class_of(error), error);
   } catch (const std::bad_alloc&) {
-    PyErr_SetString(classes.out_of_memory,
-                    "out of memory\n  the call needs more than there is\n  try: smaller arrays");
+    PyErr_SetString(
+        classes.out_of_memory,
+        refusal_text("out of memory", "the call needs more than there is", "smaller arrays")
+            .c_str());
   } catch (const std::bad_cast&) {
-    PyErr_SetString(classes.argument,
-                    "an argument has the wrong type\n  a number was expected somewhere\n"
-                    "  try: help(sheaf)");
+    PyErr_SetString(classes.argument, refusal_text("an argument has the wrong type",
+                                                   "a number was expected somewhere", "help(sheaf)")
+                                          .c_str());
   }
 }
 
@@ -138,6 +141,7 @@ void raise_refusal(const Request& r, const Error& error) {
 }
 
 void raise_argument(const std::string& text) { raise_text(classes.argument, text); }
+void raise_axis(const std::string& text) { raise_text(classes.axis, text); }
 void raise_dtype(const std::string& text) { raise_text(classes.dtype, text); }
 void raise_unsupported(const std::string& text) { raise_text(classes.unsupported, text); }
 void raise_buffer(const std::string& text) { raise_text(classes.buffer, text); }
@@ -154,7 +158,7 @@ void raise_as_refusal(nb::python_error& error, const std::string& what, const st
 
 std::string refusal_text(const std::string& what, const std::string& detail,
                          const std::string& next) {
-  return cat(what, "\n  ", detail, "\n  try: ", next);
+  return sheaf::refusal_text(what, detail, "", next);
 }
 
 }  // namespace sheaf::python

@@ -27,6 +27,7 @@ void load_errors();
 
 // Refusals of the Python side itself. `text` follows the house's style: see four_lines below.
 [[noreturn]] void raise_argument(const std::string& text);
+[[noreturn]] void raise_axis(const std::string& text);
 [[noreturn]] void raise_dtype(const std::string& text);
 [[noreturn]] void raise_unsupported(const std::string& text);
 [[noreturn]] void raise_buffer(const std::string& text);
@@ -36,7 +37,7 @@ void load_errors();
 [[noreturn]] void raise_as_refusal(nb::python_error& error, const std::string& what,
                                    const std::string& next);
 
-// "what\n  detail\n  try: next"
+// The three lines of a refusal that speaks of no shapes.
 std::string refusal_text(const std::string& what, const std::string& detail,
                          const std::string& next);
 

@@ -12,9 +12,8 @@
 #include <optional>
 
 #include "bindings.h"
+#include "call.h"
 #include "errors.h"
-#include "files.h"
-#include "options.h"
 #include "sheaf/io.h"
 
 namespace sheaf::python {

@@ -9,13 +9,12 @@
 #include <span>
 #include <vector>
 
+#include "arrays.h"
 #include "bindings.h"
 #include "call.h"
 #include "errors.h"
-#include "files.h"
-#include "options.h"
 #include "plan/infer.h"
-#include "results.h"
+#include "support/text.h"
 
 namespace sheaf::python {
 namespace {
@@ -44,9 +43,10 @@ nb::object take(nb::handle x, nb::handle indices, nb::handle axis, nb::handle ou
     call.request.axis = integer_from(axis);
   }
   Arrays arrays = view_arrays(call.request.name, {x, indices, out});
-  if (axis.is_none() || arrays.data.tensor.spec.rank() == 0) {
+  if (axis.is_none() || arrays.data.rank() == 0) {
     arrays.data = flattened(arrays.data, arrays.placement, call.request.name);
   }
+  spread_large_elements(call.request, arrays);
   return execute(call, arrays);
 }
 
@@ -62,6 +62,7 @@ nb::object take_along_axis(nb::handle x, nb::handle indices, nb::handle axis, nb
   if (axis.is_none()) {
     arrays.data = flattened(arrays.data, arrays.placement, call.request.name);
   }
+  spread_large_elements(call.request, arrays);
   return execute(call, arrays);
 }
 
@@ -74,9 +75,10 @@ nb::object run_gather(std::string_view op, nb::handle data, nb::handle indices, 
   if (is_table(data)) {
     return gather_from_table(which, data, indices, keywords, out);
   }
-  const Arrays arrays = view_arrays(to_string(which), {data, indices, out, {}, inside_operator});
+  Arrays arrays = view_arrays(to_string(which), {data, indices, out, {}, inside_operator});
   Call call;
   call.request = request_from(which, keywords, arrays.data.descr());
+  spread_large_elements(call.request, arrays);
   call.threads = thread_limit(threads);
   return execute(call, arrays);
 }
@@ -97,15 +99,17 @@ void stretch_updates(const Request& options, Arrays& arrays) {
 nb::object run_scatter(std::string_view op, nb::handle data, nb::handle indices, nb::handle updates,
                        nb::handle out, int threads, bool inside_operator, int64_t axis,
                        int64_t batch_dims, std::string_view reduction, bool include_self,
-                       bool relaxed, std::string_view out_of_range, std::string_view negative) {
+                       bool relaxed, std::string_view accumulate, std::string_view out_of_range,
+                       std::string_view negative) {
   const Op which = op_from_name(op);
   Arrays arrays = view_arrays(to_string(which), {data, indices, out, updates, inside_operator});
   Call call;
-  call.request = request_from(
-      which,
-      ScatterKeywords{axis, batch_dims, reduction, include_self, relaxed, out_of_range, negative},
-      arrays.data.descr());
+  call.request = request_from(which,
+                              ScatterKeywords{axis, batch_dims, reduction, include_self, relaxed,
+                                              accumulate, out_of_range, negative},
+                              arrays.data.descr());
   call.threads = thread_limit(threads);
+  spread_large_elements(call.request, arrays);
   if (!inside_operator) {  // whose schema asks for the full shape
     stretch_updates(call.request, arrays);
   }
@@ -179,7 +183,12 @@ nb::object assignable(const View& arr, nb::handle values) {
   if (!arr.is_numpy()) {
     return nb::borrow(values);
   }
-  return nb::module_::import_("sheaf._interop").attr("assignable")(values, arr.dtype);
+  try {
+    return nb::module_::import_("sheaf._interop").attr("assignable")(values, arr.dtype);
+  } catch (nb::python_error& error) {
+    raise_as_refusal(error, "put_along_axis: values do not fit",
+                     cat("values that NumPy converts to ", nb::str(arr.dtype).c_str()));
+  }
 }
 
 // The shape in which indices and values meet: that of arr, but for the axis.
@@ -217,6 +226,7 @@ void put_along_axis(nb::handle arr, nb::handle indices, nb::handle values, nb::h
     arrays.data = flattened(arrays.data, arrays.placement, call.request.name);
     arrays.out = arrays.data;
   }
+  spread_large_elements(call.request, arrays);
   const Dims sizes = common_sizes(arrays, call.request.axis);
   if (arrays.indices.tensor.spec.rank() == sizes.size()) {
     stretch(arrays.indices, sizes);
@@ -242,8 +252,8 @@ void bind_functions(nb::module_& module) {
              "out_of_range"_a, "negative"_a, "fill_value"_a.none());
   module.def("run_scatter", run_scatter, "op"_a, "data"_a.none(), "indices"_a.none(),
              "updates"_a.none(), "out"_a.none(), "threads"_a, "inside_operator"_a, "axis"_a,
-             "batch_dims"_a, "reduction"_a, "include_self"_a, "relaxed"_a, "out_of_range"_a,
-             "negative"_a);
+             "batch_dims"_a, "reduction"_a, "include_self"_a, "relaxed"_a, "accumulate"_a,
+             "out_of_range"_a, "negative"_a);
   module.def("run_scatter_zeros", run_scatter_zeros, "op"_a, "updates"_a, "indices"_a, "shape"_a,
              "threads"_a, "axis"_a, "batch_dims"_a, "out_of_range"_a, "negative"_a);
   module.def("run_xla_gather", run_xla_gather, "data"_a.none(), "indices"_a.none(), "offset_dims"_a,

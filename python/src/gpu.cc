@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "bindings.h"
-#include "gil.h"
 #include "sheaf/error.h"
 
 namespace sheaf::python {

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-#include "results.h"
+#include "arrays.h"
 #include "sheaf/cuda.h"
 #include "sheaf/plan.h"
 

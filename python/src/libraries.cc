@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "libraries.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <unordered_map>
 
@@ -92,6 +94,19 @@ void* pointer_from(const nb::object& number) {
   return reinterpret_cast<void*>(nb::cast<uintptr_t>(number));
 }
 
+// Not those of the device `meta`, nor the zeros that forward mode keeps without memory.
+bool has_memory(nb::handle tensor, const ArrayType& type) {
+  DLTensor view{};
+  if (!view_by_library(tensor, type, view)) {
+    return false;
+  }
+  bool empty = false;
+  for (int d = 0; d < view.ndim; ++d) {
+    empty = empty || view.shape[d] == 0;
+  }
+  return (empty || view.data != nullptr) && (is_host(view.device) || is_gpu(view.device));
+}
+
 }  // namespace
 
 ArrayType array_type_of(nb::handle object) {
@@ -167,7 +182,8 @@ bool needs_gradient(nb::handle tensor) {
 }
 
 bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) {
-  for (const nb::handle tensor : {data, indices, updates}) {
+  const nb::handle tensors[] = {data, indices, updates};
+  for (const nb::handle tensor : tensors) {
     if (tensor.is_none()) {
       continue;
     }
@@ -183,8 +199,14 @@ bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) 
   if (!forward_level.is_valid() || !modes.is_valid()) {
     throw nb::python_error();
   }
-  return PyLong_AsLong(forward_level.ptr()) < 0 && PyLong_AsLong(modes.ptr()) == 0 &&
-         !returns_true(state.has_transforms);
+  if (PyLong_AsLong(forward_level.ptr()) >= 0 || PyLong_AsLong(modes.ptr()) != 0 ||
+      returns_true(state.has_transforms)) {
+    return false;
+  }
+  // Asked last: PyTorch takes long to say no.
+  return std::all_of(std::begin(tensors), std::end(tensors), [](nb::handle tensor) {
+    return tensor.is_none() || has_memory(tensor, array_type_of(tensor));
+  });
 }
 
 bool is_gpu(const DLDevice& device) {

@@ -4,9 +4,9 @@
 #define SHEAF_LOAD_NUMPY
 #include <nanobind/stl/string.h>
 
+#include "arrays.h"
 #include "bindings.h"
 #include "errors.h"
-#include "numpy_api.h"
 #include "sheaf/version.h"
 
 #if defined(__clang__)
@@ -14,6 +14,8 @@ constexpr const char* kCompiler = "clang " __clang_version__;
 #else
 constexpr const char* kCompiler = "g++ " __VERSION__;
 #endif
+
+using nanobind::literals::operator""_a;
 
 NB_MODULE(_sheaf, module) {
   if (_import_array() < 0) {
@@ -24,6 +26,8 @@ NB_MODULE(_sheaf, module) {
       "version", [] { return SHEAF_VERSION; }, "The version of the library.");
   module.def(
       "compiler", [] { return std::string(kCompiler); }, "Who compiled this.");
+  module.def("refusal_text", sheaf::python::refusal_text, "what"_a, "detail"_a, "next"_a,
+             "The lines of a refusal.");
   sheaf::python::load_errors();
   sheaf::python::bind_plans(module);
   sheaf::python::bind_functions(module);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "options.h"
+#include "call.h"
 
 #include <atomic>
 #include <complex>
@@ -14,6 +14,32 @@
 
 namespace sheaf::python {
 namespace {
+
+// Elements that can be moved, but not computed with.
+void refuse_arithmetic(const Request& r, PyArray_Descr* descr) {
+  std::string what;
+  std::string next = "reduction=\"none\"";
+  if (PyTypeNum_ISDATETIME(descr->type_num)) {
+    what = "dates and times";
+    next = "x.view(\"int64\"), if their integers are meant";
+  } else if (!PyArray_ISNBO(descr->byteorder)) {
+    what = "numbers in the byte order of another machine";
+    next = "x.astype(x.dtype.newbyteorder(\"=\"))";
+  } else if (descr->type_num == NPY_LONGDOUBLE || descr->type_num == NPY_CLONGDOUBLE) {
+    what = "long double, whose format differs between machines";
+    next = "x.astype(\"float64\")";
+  } else if (descr->type_num >= NPY_USERDEF) {  // the name of a dtype takes its time
+    const std::string name = nb::str(nb::handle(reinterpret_cast<PyObject*>(descr))).c_str();
+    if (name == "int4" || name == "uint4" || name == "int2" || name == "uint2") {
+      what = name + ", which has no arithmetic of its own";
+      next = "accumulate=\"f32\"";
+    }
+  }
+  if (!what.empty()) {
+    raise_dtype(refusal_text(cat(r.name, ": reduction does not fit the type"),
+                             cat("reduction = ", to_string(r.reduction), " on ", what), next));
+  }
+}
 
 // `own`: the rule that only this kind of operator has.
 OutOfRange out_of_range_from(std::string_view name, OutOfRange own) {
@@ -53,6 +79,14 @@ Reduction reduction_from(std::string_view name) {
   }
   raise_argument(refusal_text("unknown reduction", cat("reduction=\"", name, "\""),
                               "\"none\", \"add\", \"sub\", \"mul\", \"min\", \"max\" or \"mean\""));
+}
+
+bool accumulates_f32(std::string_view name) {
+  if (!name.empty() && name != "f32") {
+    raise_argument(refusal_text("unknown accumulate", cat("accumulate=\"", name, "\""),
+                                "\"f32\", or None for the type of data"));
+  }
+  return !name.empty();
 }
 
 Negative negative_from(std::string_view name) {
@@ -165,13 +199,11 @@ Request request_from(Op op, const ScatterKeywords& keywords, PyArray_Descr* desc
   r.reduction = reduction_from(keywords.reduction);
   r.include_self = keywords.include_self;
   r.relaxed = keywords.relaxed;
+  r.accumulate_f32 = accumulates_f32(keywords.accumulate);
   r.rule = {.negative = negative_from(keywords.negative),
             .out_of_range = out_of_range_from(keywords.out_of_range, OutOfRange::kSkip)};
-  if (r.reduction != Reduction::kNone && descr != nullptr &&
-      PyTypeNum_ISDATETIME(descr->type_num)) {
-    raise_dtype(refusal_text(cat(r.name, ": reduction does not fit the type"),
-                             cat("reduction = ", keywords.reduction, " on dates and times"),
-                             "x.view(\"int64\"), if their integers are meant"));
+  if (r.reduction != Reduction::kNone && descr != nullptr) {
+    refuse_arithmetic(r, descr);
   }
   return r;
 }

@@ -17,14 +17,14 @@
 #include <variant>
 #include <vector>
 
+#include "arrays.h"
 #include "bindings.h"
 #include "call.h"
 #include "errors.h"
-#include "options.h"
-#include "results.h"
 #include "sheaf/explain.h"
 #include "sheaf/gather.h"
 #include "sheaf/scatter.h"
+#include "support/text.h"
 
 namespace sheaf::python {
 namespace {
@@ -78,6 +78,12 @@ Described describe_tensor(nb::handle object, const Argument& argument) {
   }
   View view;
   view_array(view, object, argument);
+  if (view.large_bytes != 0) {
+    raise_argument(refusal_text("plan: elements are too large",
+                                cat(to_string(argument.role), " has elements of ", view.large_bytes,
+                                    " bytes, but a plan has at most ", kMaxElementBytes),
+                                "the function that makes no plan, such as sheaf.gather"));
+  }
   if (!view.whole_strides) {
     raise_argument(refusal_text("plan: out has strides that are not whole elements",
                                 "a plan counts strides in elements",
@@ -113,11 +119,11 @@ Plan plan_gather(std::string_view op, nb::handle data, nb::handle indices, nb::h
 
 Plan plan_scatter(std::string_view op, nb::handle data, nb::handle indices, nb::handle updates,
                   nb::handle out, int64_t axis, int64_t batch_dims, std::string_view reduction,
-                  bool include_self, bool relaxed, std::string_view out_of_range,
-                  std::string_view negative) {
-  return make(
-      op_from_name(op), {data, indices, out, updates},
-      ScatterKeywords{axis, batch_dims, reduction, include_self, relaxed, out_of_range, negative});
+                  bool include_self, bool relaxed, std::string_view accumulate,
+                  std::string_view out_of_range, std::string_view negative) {
+  return make(op_from_name(op), {data, indices, out, updates},
+              ScatterKeywords{axis, batch_dims, reduction, include_self, relaxed, accumulate,
+                              out_of_range, negative});
 }
 
 // A gather has no updates: its third argument is `out`.
@@ -186,11 +192,11 @@ nb::tuple reduce_plan(const Plan& plan) {
     raise_unsupported(refusal_text("plan: cannot be pickled", "it is one of XLA's general form",
                                    "the options of the call that made it"));
   }
-  const nb::tuple options =
-      nb::make_tuple(std::string(to_string(r.op)), r.axis, r.batch_dims, r.broadcast,
-                     std::string(to_string(r.rule.out_of_range)),
-                     std::string(to_string(r.rule.negative)), python_number(r.rule.fill_value),
-                     std::string(to_string(r.reduction)), r.include_self, r.relaxed, r.onto_zeros);
+  const nb::tuple options = nb::make_tuple(
+      std::string(to_string(r.op)), r.axis, r.batch_dims, r.broadcast,
+      std::string(to_string(r.rule.out_of_range)), std::string(to_string(r.rule.negative)),
+      python_number(r.rule.fill_value), std::string(to_string(r.reduction)), r.include_self,
+      r.relaxed, r.onto_zeros, std::string(r.accumulate_f32 ? "f32" : ""));
   return nb::make_tuple(nb::module_::import_("sheaf._functions").attr("plan_again"),
                         nb::make_tuple(r.data, r.indices, updates_of(plan), r.output, options));
 }
@@ -203,14 +209,16 @@ Plan plan_again(const TensorSpec& data, const TensorSpec& indices, nb::handle up
   const std::string out_of_range = text(4);
   const std::string negative = text(5);
   const std::string reduction = text(7);
+  const std::string accumulate = text(11);
   const auto axis = nb::cast<int64_t>(options[1]);
   const auto batch_dims = nb::cast<int64_t>(options[2]);
   Request r =
       is_scatter(op)
-          ? request_from(op,
-                         ScatterKeywords{axis, batch_dims, reduction, nb::cast<bool>(options[8]),
-                                         nb::cast<bool>(options[9]), out_of_range, negative},
-                         nullptr)
+          ? request_from(
+                op,
+                ScatterKeywords{axis, batch_dims, reduction, nb::cast<bool>(options[8]),
+                                nb::cast<bool>(options[9]), accumulate, out_of_range, negative},
+                nullptr)
           : request_from(op,
                          GatherKeywords{axis, batch_dims, nb::cast<bool>(options[3]), out_of_range,
                                         negative, options[6]},
@@ -358,7 +366,7 @@ void bind_plans(nb::module_& module) {
              "negative"_a, "fill_value"_a.none());
   module.def("plan_scatter", plan_scatter, "op"_a, "data"_a.none(), "indices"_a.none(),
              "updates"_a.none(), "out"_a.none(), "axis"_a, "batch_dims"_a, "reduction"_a,
-             "include_self"_a, "relaxed"_a, "out_of_range"_a, "negative"_a);
+             "include_self"_a, "relaxed"_a, "accumulate"_a, "out_of_range"_a, "negative"_a);
   module.def("element_map", map_elements, "plan"_a, "indices"_a,
              nb::sig("def element_map(plan: Plan, indices: typing.Any) -> tuple[typing.Any, "
                      "typing.Any]"),

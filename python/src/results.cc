@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "results.h"
+#include "arrays.h"
 
 #include <nanobind/ndarray.h>
 
@@ -92,7 +92,11 @@ void refuse_without_namespace(nb::handle like) {
 
 Result::Result(const View& like, const TensorSpec& spec) {
   if (like.is_numpy()) {
-    object_ = new_numpy(like.descr(), spec.sizes);
+    Dims sizes = spec.sizes;
+    if (like.large_bytes != 0) {
+      sizes.pop_back();  // the bytes of an element
+    }
+    object_ = new_numpy(like.descr(), sizes);
     memory_ = PyArray_DATA(as_array(object_.ptr()));
     return;
   }

@@ -98,6 +98,9 @@ struct DeviceSteps {
   // Enqueued behind a kernel that ran with check_while_moving: if that met a bad index, completes
   // the verdict as check() would have.
   void (*complete_verdict)(const Plan& plan, const std::byte* indices, const Launch& launch);
+  // Enqueued: between a float type narrower than f32 and f32, as host_convert() of host_steps.h.
+  void (*convert)(const Nest& nest, DType from, DType to, const std::byte* data, std::byte* output,
+                  const Launch& launch);
   // Waits for the stream and copies the verdict; null: only waits.
   Verdict (*wait)(const Verdict* verdict, void* stream);
   // Throws kDevice if a launch failed since the last call. `what` was being started.

@@ -9,6 +9,7 @@
 #include "execution/registry.h"
 #include "plan/refuse.h"
 #include "plan/request.h"
+#include "plan/scatter_steps.h"
 #include "sheaf/explain.h"
 #include "support/text.h"
 
@@ -134,7 +135,13 @@ std::vector<KernelReport> reports(const KernelQuery& query, Backends backends,
   return all;
 }
 
-KernelQuery query_of(const Plan& plan) {
+// The plan that kernels run: that of the f32 copies where there are some.
+const Plan& inner_plan(const Plan& plan) {
+  return plan.is_scatter() && plan.scatter_steps().wide ? plan.scatter_steps().wide->plan : plan;
+}
+
+KernelQuery query_of(const Plan& asked) {
+  const Plan& plan = inner_plan(asked);
   return {.nest = plan.nest(), .addresses = 0, .relaxed = plan.request().relaxed, .plan = &plan};
 }
 
@@ -187,12 +194,13 @@ size_t workspace_bytes(const Plan& plan, const Queue& queue, const RunOptions& o
   if (device == nullptr) {
     return 0;
   }
-  const Nest& nest = plan.nest();
   const KernelQuery query = query_of(plan);
+  const Nest& nest = query.nest;
   const size_t kernel =
       plan.is_scatter() ? kernel_bytes(choose_scatter(plan, query, device, options.kernel), nest, 0)
                         : kernel_bytes(choose_gather(plan, query, device, options.kernel), nest, 0);
-  return workspace_layout(plan, kernel).bytes;
+  const size_t bytes = workspace_layout(inner_plan(plan), kernel).bytes;
+  return plan.is_scatter() ? wide_layout(plan, bytes).bytes : bytes;
 }
 
 std::vector<std::string> backend_names() {

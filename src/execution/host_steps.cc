@@ -75,6 +75,25 @@ struct Divider {
   }
 };
 
+// Calls step(data, output) with the byte offsets of each point.
+template <class Step>
+void for_each_point(const Nest& nest, int loop, int64_t data, int64_t output, const Step& step) {
+  if (loop == nest.loops.size()) {
+    step(data, output);
+    return;
+  }
+  const Loop& l = nest.loops[loop];
+  if (loop + 1 == nest.loops.size()) {
+    for (int64_t p = 0; p < l.extent; ++p) {
+      step(data + p * l.data, output + p * l.output);
+    }
+    return;
+  }
+  for (int64_t p = 0; p < l.extent; ++p) {
+    for_each_point(nest, loop + 1, data + p * l.data, output + p * l.output, step);
+  }
+}
+
 }  // namespace
 
 void host_fill(const Backend& backend, const Nest& nest, const std::byte* element,
@@ -93,6 +112,28 @@ void host_count(const Backend& backend, const Nest& nest, const ScatterBuffers& 
 void host_divide(const Nest& nest, DType type, const std::byte* counts, std::byte* sums,
                  int64_t self, const Launch& /*launch*/) {
   Divider{nest, type, counts, sums, self}.loops(0, 0, 0);
+}
+
+void host_convert(const Nest& nest, DType from, DType to, const std::byte* data, std::byte* output,
+                  const Launch& /*launch*/) {
+  with_small_float(from == f32 ? to : from, [&](auto zero) {
+    using Narrow = decltype(zero);
+    if (from == f32) {
+      for_each_point(nest, 0, 0, 0, [&](int64_t at, int64_t to_at) {
+        float value = 0;
+        std::memcpy(&value, data + at, sizeof value);
+        const auto result = narrowed<Narrow>(value);
+        std::memcpy(output + to_at, &result, sizeof result);
+      });
+    } else {
+      for_each_point(nest, 0, 0, 0, [&](int64_t at, int64_t to_at) {
+        Narrow value{};
+        std::memcpy(&value, data + at, sizeof value);
+        const float result = widened(value);
+        std::memcpy(output + to_at, &result, sizeof result);
+      });
+    }
+  });
 }
 
 }  // namespace sheaf

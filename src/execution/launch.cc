@@ -13,21 +13,6 @@ constexpr size_t kAlignment = 256;
 
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-void check_workspace(const Plan& plan, const Queue& queue, size_t needed) {
-  const WorkspaceView& workspace = queue.workspace;
-  if (workspace.bytes < needed || (workspace.memory == nullptr && needed > 0)) {
-    refuse(plan.request(), {Reason::kMemory}, "workspace too small",
-           cat("the workspace has ", workspace.memory == nullptr ? 0 : workspace.bytes,
-               " bytes, but the plan needs ", needed),
-           cat("as many bytes as workspace_bytes(plan) returns, on device ", queue.device));
-  }
-  if (needed > 0 && reinterpret_cast<uintptr_t>(workspace.memory) % kAlignment != 0) {
-    refuse(plan.request(), {Reason::kMemory}, "misaligned workspace",
-           cat("its address is not a multiple of ", kAlignment, " bytes"),
-           "memory as the device's allocator returns it");
-  }
-}
-
 }  // namespace
 
 const Backend* prepared_device(const Queue& queue) {
@@ -47,6 +32,32 @@ WorkspaceLayout workspace_layout(const Plan& plan, size_t kernel_bytes) {
   if (plan.is_scatter() && plan.scatter_steps().mean && !plan.nest().empty()) {
     layout.bytes +=
         aligned(sizeof(int64_t) * static_cast<size_t>(plan.scatter_steps().mean->count_elements));
+  }
+  return layout;
+}
+
+void check_workspace(const Plan& plan, const Queue& queue, size_t needed) {
+  const WorkspaceView& workspace = queue.workspace;
+  if (workspace.bytes < needed || (workspace.memory == nullptr && needed > 0)) {
+    refuse(plan.request(), {Reason::kMemory}, "workspace too small",
+           cat("the workspace has ", workspace.memory == nullptr ? 0 : workspace.bytes,
+               " bytes, but the plan needs ", needed),
+           cat("as many bytes as workspace_bytes(plan) returns, on device ", queue.device));
+  }
+  if (needed > 0 && reinterpret_cast<uintptr_t>(workspace.memory) % kAlignment != 0) {
+    refuse(plan.request(), {Reason::kMemory}, "misaligned workspace",
+           cat("its address is not a multiple of ", kAlignment, " bytes"),
+           "memory as the device's allocator returns it");
+  }
+}
+
+WideLayout wide_layout(const Plan& plan, size_t inner) {
+  WideLayout layout;
+  layout.data = layout.updates = layout.bytes = aligned(inner);
+  if (const auto& wide = plan.scatter_steps().wide) {
+    layout.updates += aligned(sizeof(float) * static_cast<size_t>(wide->data_elements));
+    layout.bytes =
+        layout.updates + aligned(sizeof(float) * static_cast<size_t>(wide->update_elements));
   }
   return layout;
 }

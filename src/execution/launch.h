@@ -18,6 +18,16 @@ struct WorkspaceLayout {
 };
 WorkspaceLayout workspace_layout(const Plan& plan, size_t kernel_bytes);
 
+// A device workspace with f32 copies of the tensors behind the `inner` bytes that the plan of the
+// copies needs. Without copies it has those bytes.
+struct WideLayout {
+  size_t data = 0, updates = 0, bytes = 0;
+};
+WideLayout wide_layout(const Plan& plan, size_t inner);
+
+// Refuses a workspace that has fewer bytes, or is misaligned.
+void check_workspace(const Plan& plan, const Queue& queue, size_t needed);
+
 // A launch on the host, or on the device of `queue` in its checked workspace. Refuses a workspace
 // that is too small or misaligned.
 Launch host_launch(const Queue& queue);

@@ -52,8 +52,8 @@ class ModelReader {
       switch (field.number) {
         case 1: model.nodes.push_back(node(message(field))); break;
         case 5: model.initializers.push_back(tensor(message(field))); break;
-        case 11: model.inputs.push_back(value_name(message(field))); break;
-        case 12: model.outputs.push_back(value_name(message(field))); break;
+        case 11: model.inputs.push_back(value_name(message(field), model)); break;
+        case 12: model.outputs.push_back(value_name(message(field), model)); break;
         default: break;
       }
     }
@@ -80,23 +80,49 @@ class ModelReader {
     for (WireField field; fields.next(field);) {
       switch (field.number) {
         case 1: attribute.name = wire_text(bytes_, field); break;
+        case 2: attribute.real = wire_float(bytes_, field); break;
         case 3: attribute.number = static_cast<int64_t>(field.value); break;
         case 4: attribute.text = wire_text(bytes_, field); break;
         case 5: attribute.tensor = tensor(message(field)); break;
-        default: break;  // floats and subgraphs: no operator here has them
+        case 7: append_floats(bytes_, field, attribute.reals); break;
+        case 8: append_varints(bytes_, field, attribute.numbers); break;
+        default: break;  // texts and subgraphs: no operator here has them
       }
     }
     return attribute;
   }
 
-  std::string value_name(Wire fields) {
+  std::string value_name(Wire fields, OnnxModel& model) {
     std::string name;
+    int64_t type = 0;
     for (WireField field; fields.next(field);) {
       if (field.number == 1) {
         name = wire_text(bytes_, field);
+      } else if (field.number == 2) {
+        type = element_type(message(field));
       }
     }
+    if (type != 0) {
+      model.element_types[name] = type;
+    }
     return name;
+  }
+
+  // 0 if the type is not said.
+  int64_t element_type(Wire fields) {
+    constexpr int kTensor = 1, kSequence = 4, kMap = 5, kOptional = 9;
+    int64_t type = 0;
+    for (WireField field; fields.next(field);) {
+      if (field.number == kTensor) {
+        Wire tensor = message(field);
+        for (WireField part; tensor.next(part);) {
+          type = part.number == 1 ? static_cast<int64_t>(part.value) : type;
+        }
+      } else if (field.number == kSequence || field.number == kMap || field.number == kOptional) {
+        type = OnnxModel::kNotATensor;
+      }
+    }
+    return type;
   }
 
   void opset(Wire fields, OnnxModel& model) {

@@ -221,4 +221,13 @@ int onnx_type(DType type) {
   return found == std::end(kOnnxTypes) ? 0 : found->number;
 }
 
+std::optional<DType> type_of_onnx(int64_t number) {
+  for (const OnnxType& known : kOnnxTypes) {
+    if (known.number == number) {
+      return known.type;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace sheaf::io

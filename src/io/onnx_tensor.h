@@ -4,6 +4,8 @@
 // or typed fields that have to be decoded.
 #pragma once
 
+#include <optional>
+
 #include "io/source.h"
 #include "io/wire.h"
 
@@ -24,5 +26,7 @@ OnnxTensor read_onnx_tensor(WireBytes& bytes, const FilePointer& file, Wire fiel
 
 // ONNX's number of a type; 0 if it has none.
 int onnx_type(DType type);
+// The type of such a number, if Sheaf has it.
+std::optional<DType> type_of_onnx(int64_t number);
 
 }  // namespace sheaf::io

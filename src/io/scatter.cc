@@ -11,11 +11,16 @@
 #include "io/block_set.h"
 #include "io/byte_space.h"
 #include "io/points.h"
+#include "plan/refuse.h"
 #include "plan/request.h"
 #include "plan/resolve.h"
+#include "support/text.h"
 
 namespace sheaf::io {
 namespace {
+
+// What an update takes in the list of places.
+constexpr int64_t kPlaceBytes = 8;
 
 // What an update is moved by: a row of the nest where rows never overlap in part, else an element.
 int64_t unit_bytes(const Nest& nest, int64_t most) {
@@ -46,11 +51,9 @@ class Scatter {
     block_units_ = std::max<int64_t>(kBlockBytes / unit_, 1);
     table_units_ = element_count(plan.output().sizes) * plan.output().dtype.bytes() / unit_;
     wave_blocks_ = std::max<int64_t>(buffer / (block_units_ * unit_), 1);
-    // A mean needs all updates of an element at once, and so does a start from nothing.
-    const Request& request = plan.request();
-    const bool splits = request.include_self && request.reduction != Reduction::kMean;
-    const int64_t units = points_.count() * per_point_;
-    chunk_units_ = splits ? std::min(units, std::max(buffer / int64_t{8}, per_point_)) : units;
+    chunk_units_ =
+        std::min(points_.count() * per_point_, std::max(buffer / kPlaceBytes, per_point_));
+    check_one_chunk();
     stats_.reader = "pread";
   }
 
@@ -81,6 +84,25 @@ class Scatter {
   }
 
  private:
+  // A mean needs all updates of an element at once, and so does a start from nothing.
+  void check_one_chunk() const {
+    const Request& request = plan_.request();
+    const int64_t units = points_.count() * per_point_;
+    const bool splits = request.reduction == Reduction::kNone ||
+                        (request.include_self && request.reduction != Reduction::kMean);
+    if (splits || units <= chunk_units_) {
+      return;
+    }
+    const int64_t needed =
+        units <= INT64_MAX / (4 * kPlaceBytes) ? units * 4 * kPlaceBytes : INT64_MAX;
+    refuse(request, "memory too small",
+           cat(units,
+               " updates have to be applied at once, because the reduction is a mean or leaves "
+               "the table's own values out; memory is ",
+               options_.memory, " bytes"),
+           cat("memory of ", needed, " bytes or more"));
+  }
+
   // `units` are the places of the updates from number `first` on.
   void run_chunk(const std::vector<int64_t>& units, int64_t first) {
     const int64_t blocks_in_all = (table_units_ + block_units_ - 1) / block_units_;

@@ -2,6 +2,7 @@
 #include "io/wire.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "io/file_error.h"
 #include "support/text.h"
@@ -94,6 +95,29 @@ void append_varints(WireBytes& bytes, const WireField& field, std::vector<int64_
     }
   } else {
     malformed_wire(bytes.file(), cat("field ", field.number, " is not a list of integers"));
+  }
+}
+
+float wire_float(WireBytes& bytes, const WireField& field) {
+  if (field.type != WireField::kFixed32) {
+    malformed_wire(bytes.file(), cat("field ", field.number, " is not a float"));
+  }
+  return std::bit_cast<float>(static_cast<uint32_t>(field.value));
+}
+
+void append_floats(WireBytes& bytes, const WireField& field, std::vector<float>& values) {
+  if (field.type != WireField::kBytes) {
+    return values.push_back(wire_float(bytes, field));
+  }
+  if (field.length % 4 != 0) {
+    malformed_wire(bytes.file(), cat("field ", field.number, " is not a list of floats"));
+  }
+  for (int64_t at = field.offset; at < field.offset + field.length; at += 4) {
+    uint32_t bits = 0;
+    for (int i = 0; i < 4; ++i) {
+      bits |= uint32_t{bytes.at(at + i)} << (8 * i);
+    }
+    values.push_back(std::bit_cast<float>(bits));
   }
 }
 

@@ -55,6 +55,10 @@ std::string wire_text(WireBytes& bytes, const WireField& field);
 // Appends the numbers of a repeated field, packed or not.
 void append_varints(WireBytes& bytes, const WireField& field, std::vector<int64_t>& values);
 
+// The same for floats; and a field that must be one float.
+void append_floats(WireBytes& bytes, const WireField& field, std::vector<float>& values);
+float wire_float(WireBytes& bytes, const WireField& field);
+
 [[noreturn]] void malformed_wire(const OpenFile& file, const std::string& detail);
 
 // Writing: appends to `out`.

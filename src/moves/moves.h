@@ -82,4 +82,8 @@ Work one_hot(const char* who, const TensorSpec& indices, const TensorSpec& off_o
 Work nonzero(const char* who, const TensorSpec& from, const TensorSpec& count,
              const TensorSpec& coordinates);
 
+// inputs {from}, outputs {values, indices}
+Work top_k(const char* who, const TensorSpec& from, const TensorSpec& values,
+           const TensorSpec& places, int64_t axis, bool largest);
+
 }  // namespace sheaf::moves

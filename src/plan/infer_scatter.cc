@@ -21,6 +21,12 @@ void check_reduction(const Request& r) {
            cat("reduction = ", to_string(r.reduction), " on ", type.name(), ": ", why),
            is_complex(type) ? "add, sub, mul, mean or none" : "another type, or reduction = none");
   }
+  const bool small_float = type == f16 || type == bf16 || type == f8e4m3 || type == f8e5m2;
+  if (r.accumulate_f32 && !small_float && type != f32) {
+    refuse(r, {Reason::kReduction}, "nothing to accumulate in f32",
+           cat("data is ", type.name(), ", but f16, bf16, f8e4m3 and f8e5m2 are rounded from f32"),
+           "leave accumulate out");
+  }
 }
 
 void check_updates(const Request& r, const Dims& sizes) {

@@ -37,10 +37,11 @@ bool operator==(const Plan& a, const Plan& b) {
   }
   const Request& of_a = *a.request_;
   const Request& of_b = *b.request_;
-  const bool same_start =
-      a.nest_.reduction == Reduction::kNone || of_a.include_self == of_b.include_self;
-  return !a.is_scatter() ||
-         (same_start && of_a.onto_zeros == of_b.onto_zeros && a.scatter_->base == b.scatter_->base);
+  const bool same_reduction = a.nest_.reduction == Reduction::kNone ||
+                              (of_a.include_self == of_b.include_self &&
+                               a.scatter_->wide.has_value() == b.scatter_->wide.has_value());
+  return !a.is_scatter() || (same_reduction && of_a.onto_zeros == of_b.onto_zeros &&
+                             a.scatter_->base == b.scatter_->base);
 }
 
 }  // namespace sheaf

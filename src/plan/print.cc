@@ -4,6 +4,7 @@
 #include <string>
 
 #include "plan/request.h"
+#include "plan/scatter_steps.h"
 #include "support/text.h"
 
 namespace sheaf {
@@ -73,8 +74,10 @@ std::string verb(const Nest& nest) {
 //     output + p0*256 <- data + i0*256
 std::string Plan::str() const {
   const Nest& nest = nest_;
-  std::string text = cat(verb(nest), ", ", counted(nest.row_bytes, "byte", "bytes"), " per step, ",
-                         nest.index_type.name(), " indices, ", rule_text(nest), "\n");
+  const bool wide = nest.scatters && scatter_->wide.has_value();
+  std::string text =
+      cat(verb(nest), wide ? " in f32" : "", ", ", counted(nest.row_bytes, "byte", "bytes"),
+          " per step, ", nest.index_type.name(), " indices, ", rule_text(nest), "\n");
   std::string indent = "  ";
   for (int l = 0; l < nest.loops.size(); ++l) {
     text += cat(indent, "for p", l, " in 0..", nest.loops[l].extent, "\n");
@@ -107,7 +110,8 @@ std::string Plan::json() const {
   const std::string scatter =
       nest.scatters ? cat(R"(, "updates": )", json_tensor(updates()), R"(, "reduction": ")",
                           to_string(nest.reduction), R"(", "include_self": )",
-                          request_->include_self ? "true" : "false")
+                          request_->include_self ? "true" : "false",
+                          request_->accumulate_f32 ? R"(, "accumulate": "f32")" : "")
                     : "";
   return cat(R"({"op": ")", to_string(request_->op), R"(", "data": )", json_tensor(data()),
              R"(, "indices": )", json_tensor(indices()), scatter, R"(, "output": )",

@@ -134,6 +134,34 @@ constexpr T reduced(T cell, T update) {
   }
 }
 
+// A float narrower than f32 as f32, exactly; and back, rounded to nearest, ties to even. There is
+// one NaN of each type.
+template <class T>
+constexpr float widened(T value) {
+  return static_cast<float>(from_float_bits(SmallFloat<T>::kFormat, value.bits));
+}
+template <class T>
+constexpr T narrowed(float value) {
+  constexpr FloatFormat kFormat = SmallFloat<T>::kFormat;
+  const uint16_t bits = to_float_bits(kFormat, one_nan(double{value}));
+  const bool beyond = !kFormat.ieee && bits == 0xFF;  // a NaN with a sign
+  return {static_cast<decltype(T::bits)>(beyond ? 0x7F : bits)};
+}
+
+// Calls f with a value of the C++ type of a float type narrower than f32.
+template <class F>
+void with_small_float(DType type, F f) {
+  if (type == f16) {
+    f(float16{});
+  } else if (type == bf16) {
+    f(bfloat16{});
+  } else if (type == f8e4m3) {
+    f(float8_e4m3{});
+  } else if (type == f8e5m2) {
+    f(float8_e5m2{});
+  }
+}
+
 constexpr int64_t floor_quotient(int64_t sum, int64_t count) {
   const int64_t quotient = sum / count;
   return quotient - (sum % count < 0 ? 1 : 0);

@@ -63,6 +63,9 @@ std::string reduction_attributes(const Request& r, const char* gap, const char* 
   if (r.onto_zeros) {
     text += cat(gap, "onto_zeros", separator, 1);
   }
+  if (r.accumulate_f32) {
+    text += cat(gap, "accumulate_f32", separator, 1);
+  }
   return text;
 }
 
@@ -83,11 +86,16 @@ std::string rule_attributes(const Request& r) {
 }
 
 std::string text_of(const Refusal& r) {
-  return cat(r.who, ": ", r.what, "\n  ", r.detail, r.given.empty() ? "" : cat("\n  ", r.given),
-             "\n  try: ", r.next, r.picture.empty() ? "" : cat(";  picture: ", r.picture));
+  return refusal_text(cat(r.who, ": ", r.what), r.detail, r.given,
+                      r.picture.empty() ? r.next : cat(r.next, ";  picture: ", r.picture));
 }
 
 }  // namespace
+
+std::string refusal_text(std::string_view what, std::string_view detail, std::string_view given,
+                         std::string_view next) {
+  return cat(what, "\n  ", detail, given.empty() ? "" : cat("\n  ", given), "\n  try: ", next);
+}
 
 std::string describe(const Request& r) {
   std::string text = cat("data ", r.data.str(), "   indices ", r.indices.str());

@@ -54,6 +54,7 @@ struct Request {
   bool include_self = true;
   bool onto_zeros = false;
   bool relaxed = false;
+  bool accumulate_f32 = false;
   IndexRule rule;
 
   // The two sides of the nest: what indices point into, and what has an element for each point.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/scatter_steps.h"
 
+#include <algorithm>
+
 #include "plan/byte_ranges.h"
 #include "plan/lower.h"
 #include "plan/reduce.h"
@@ -72,12 +74,60 @@ MeanSteps mean_steps(const Request& r) {
   return {elements, count, lower_copy(counted.output, r.output)};
 }
 
+// f32 in row-major order, with one element for those that share one in `spec`.
+TensorSpec packed_f32(const TensorSpec& spec, int64_t& elements) {
+  TensorSpec packed(f32, spec.sizes);
+  elements = 1;
+  for (int d = spec.rank() - 1; d >= 0; --d) {
+    const bool repeats = spec.sizes[d] > 1 && spec.strides[d] == 0;
+    packed.strides[d] = repeats ? 0 : elements;
+    elements *= repeats ? 1 : spec.sizes[d];
+  }
+  return packed;
+}
+
+// Copies one element for each that `to` has.
+Nest convert_nest(const TensorSpec& from, const TensorSpec& to) {
+  Nest nest = lower_copy(from, to);
+  for (Loop& loop : nest.loops) {
+    loop.extent =
+        loop.data == 0 && loop.output == 0 ? std::min<int64_t>(loop.extent, 1) : loop.extent;
+  }
+  return nest;
+}
+
+WideSteps wide_steps(const Request& r) {
+  Request wide = r;
+  int64_t data_elements = 0;
+  int64_t update_elements = 0;
+  wide.accumulate_f32 = false;
+  wide.output = TensorSpec(f32, r.data.sizes);
+  wide.data = wide.output;
+  wide.output_given = true;
+  wide.updates = packed_f32(r.updates, update_elements);
+  data_elements = element_count(r.data.sizes);
+  if (!byte_range(wide.output) || !byte_range(wide.updates)) {
+    refuse(r, {Reason::kTooLarge, "output"}, "tensor too large",
+           "its copy in f32 reaches beyond 2^63 - 1 bytes", "accumulate_f32 = false");
+  }
+  return {make_plan(wide),
+          data_elements,
+          update_elements,
+          convert_nest(r.data, wide.data),
+          convert_nest(r.updates, wide.updates),
+          convert_nest(wide.output, r.output)};
+}
+
 }  // namespace
 
 ScatterSteps scatter_steps(const Request& r, const Nest& nest) {
   ScatterSteps steps;
   steps.base = lower_copy(r.onto_zeros ? r.output : r.data, r.output);
   normalize(steps.base);
+  if (r.accumulate_f32 && r.reduction != Reduction::kNone && r.data.dtype != f32) {
+    steps.wide = wide_steps(r);
+    return steps;
+  }
   if (!r.include_self && r.reduction != Reduction::kNone) {
     steps.start = from_one_row(nest);
     steps.start->reduction = Reduction::kNone;

@@ -66,6 +66,7 @@ Request of_scatter(const Request& r) {
   back.reduction = Reduction::kNone;
   back.include_self = true;
   back.onto_zeros = false;
+  back.accumulate_f32 = false;
   if (r.rule.out_of_range == OutOfRange::kSkip) {
     back.rule.out_of_range = OutOfRange::kFill;
     back.rule.fill_value = {};

@@ -2,6 +2,7 @@
 //
 // The operators around gathers and scatters, on the examples of their documentation.
 #include <cmath>
+#include <cstdlib>
 
 #include "compat/fluent.h"
 
@@ -128,6 +129,92 @@ TEST(Neighbours, TileInEveryDimension) {
   const auto x = graph.input(0, {kFloat, {2, 2}});
   EXPECT_EQ(only<float>(machine, graph, tile(x, {2, 2}), {bytes_of(counting(4))}, 16),
             (std::vector<float>{1, 2, 1, 2, 3, 4, 3, 4, 1, 2, 1, 2, 3, 4, 3, 4}));
+}
+
+TEST(Neighbours, TopK) {
+  Machine machine;
+  Graph graph(machine.dml.Get());
+  const auto x = graph.input(0, {kFloat, {1, 1, 3, 4}});
+  const auto found = graph.add(
+      DML_OPERATOR_TOP_K1, {x}, {{kFloat, {1, 1, 3, 3}}, {kUint, {1, 1, 3, 3}}},
+      [&](const DML_TENSOR_DESC* t) {
+        return DML_TOP_K1_OPERATOR_DESC{&t[0], &t[1], &t[2], 3, 3, DML_AXIS_DIRECTION_DECREASING};
+      });
+  const auto outputs =
+      machine.run(graph.compile(found).Get(),
+                  {bytes_of<float>({1, 2, 2, 3, 3, 4, 5, 5, 6, 6, 6, 6})}, {36, 36});
+  EXPECT_EQ(values_of<float>(outputs[0], 9), (std::vector<float>{3, 2, 2, 5, 5, 4, 6, 6, 6}));
+  EXPECT_EQ(values_of<UINT>(outputs[1], 9), (Uints{3, 1, 2, 2, 3, 1, 0, 1, 2}));
+}
+
+// The text of the refusal, on a device of this level.
+std::string refusal_at(const char* level, DML_OPERATOR_TYPE type, const TensorDesc& from,
+                       const TensorDesc& to, DML_PADDING_MODE mode = DML_PADDING_MODE_EDGE) {
+  setenv("SHEAF_DML_FEATURE_LEVEL", level, 1);
+  const Machine machine;
+  unsetenv("SHEAF_DML_FEATURE_LEVEL");
+  const auto buffer = [](const TensorDesc& desc) {
+    return DML_BUFFER_TENSOR_DESC{desc.type,
+                                  DML_TENSOR_FLAG_NONE,
+                                  static_cast<UINT>(desc.sizes.size()),
+                                  desc.sizes.data(),
+                                  nullptr,
+                                  desc.total,
+                                  0};
+  };
+  const DML_BUFFER_TENSOR_DESC a = buffer(from), b = buffer(to);
+  const DML_TENSOR_DESC in{DML_TENSOR_TYPE_BUFFER, &a}, out{DML_TENSOR_TYPE_BUFFER, &b};
+  const Uints none(from.sizes.size(), 0);
+  const DML_CAST_OPERATOR_DESC two{&in, &out};  // of the others, only the tensors are looked at
+  const DML_PADDING_OPERATOR_DESC padding{
+      &in, &out, mode, 0, static_cast<UINT>(none.size()), none.data(), none.data()};
+  const bool pads = type == DML_OPERATOR_PADDING;
+  const DML_OPERATOR_DESC desc{type, pads ? static_cast<const void*>(&padding) : &two};
+  ComPtr<IDMLOperator> op;
+  const HRESULT result = machine.dml->CreateOperator(&desc, IID_PPV_ARGS(&op));
+  return SUCCEEDED(result) ? "" : SheafDmlLastErrorText();
+}
+
+TEST(Neighbours, EachLevelTakesWhatIsDocumented) {
+  const TensorDesc four{kFloat, {1, 1, 2, 2}}, flat{kFloat, {4}}, ints{kInt, {1, 1, 2, 2}};
+  const TensorDesc doubles{DML_TENSOR_DATA_TYPE_FLOAT64, {4}};
+  EXPECT_EQ(refusal_at("1_0", DML_OPERATOR_CAST, four, four), "");
+  EXPECT_NE(refusal_at("1_0", DML_OPERATOR_CAST, four, ints), "");
+  EXPECT_EQ(refusal_at("3_0", DML_OPERATOR_CAST, four, ints), "");
+  EXPECT_NE(refusal_at("3_0", DML_OPERATOR_CAST, flat, flat), "");
+  EXPECT_EQ(refusal_at("3_1", DML_OPERATOR_CAST, flat, flat), "");
+  EXPECT_NE(refusal_at("3_1", DML_OPERATOR_CAST, flat, doubles), "");
+  EXPECT_EQ(refusal_at("4_1", DML_OPERATOR_CAST, flat, doubles), "");
+  EXPECT_NE(refusal_at("6_4", DML_OPERATOR_TILE, doubles, doubles), "");
+  EXPECT_EQ(refusal_at("2_1", DML_OPERATOR_PADDING, four, four), "");
+  EXPECT_NE(refusal_at("2_1", DML_OPERATOR_PADDING, four, four, DML_PADDING_MODE_SYMMETRIC), "");
+  EXPECT_EQ(refusal_at("3_0", DML_OPERATOR_PADDING, four, four, DML_PADDING_MODE_SYMMETRIC), "");
+  EXPECT_NE(refusal_at("6_3", DML_OPERATOR_PADDING, flat, flat, DML_PADDING_MODE_WRAP), "");
+  EXPECT_EQ(refusal_at("6_4", DML_OPERATOR_PADDING, flat, flat, DML_PADDING_MODE_WRAP), "");
+  EXPECT_NE(refusal_at("2_1", DML_OPERATOR_SLICE_GRAD, four, four)
+                .find("DML_OPERATOR_SLICE_GRAD needs DML_FEATURE_LEVEL_3_0"),
+            std::string::npos);
+}
+
+TEST(Neighbours, ARefusalNamesTheOperator) {
+  const TensorDesc four{kFloat, {1, 1, 2, 2}};
+  EXPECT_EQ(refusal_at("6_4", DML_OPERATOR_GEMM, four, four),
+            "CreateOperator: no such operator\n"
+            "  DML_OPERATOR_GEMM does not only move data\n"
+            "  device of DML_FEATURE_LEVEL_6_4\n"
+            "  try: the operators that docs/directml.md lists");
+}
+
+TEST(Neighbours, AnUnknownLevelIsNoDevice) {
+  setenv("SHEAF_DML_FEATURE_LEVEL", "7_9", 1);
+  ComPtr<IDMLDevice> device;
+  EXPECT_EQ(DMLCreateDevice(nullptr, DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&device)),
+            E_INVALIDARG);
+  setenv("SHEAF_DML_FEATURE_LEVEL", "2_0", 1);
+  EXPECT_EQ(DMLCreateDevice1(nullptr, DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_3_0,
+                             IID_PPV_ARGS(&device)),
+            DXGI_ERROR_UNSUPPORTED);
+  unsetenv("SHEAF_DML_FEATURE_LEVEL");
 }
 
 }  // namespace

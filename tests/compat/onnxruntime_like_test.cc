@@ -99,11 +99,13 @@ TEST(OnnxRuntimeLike, IndicesAsStridedWords) {
       (std::vector<float>{13, 10, 12}));
 }
 
-// ONNX ReverseSequence: lengths of the batch axis, repeated by strides of 0.
+// ONNX ReverseSequence: lengths of the batch axis, repeated by strides of 0; their int64 is bound
+// as the unsigned type that the operator takes.
 TEST(OnnxRuntimeLike, ReverseSequence) {
   Machine machine;
   Kernel reverse(machine, DML_OPERATOR_REVERSE_SUBSEQUENCES,
-                 {{kFloat, {2, 3, 2}}, {kInt64, {2, 1, 2}, {1, 0, 0}}}, {kFloat, {2, 3, 2}});
+                 {{kFloat, {2, 3, 2}}, {DML_TENSOR_DATA_TYPE_UINT64, {2, 1, 2}, {1, 0, 0}}},
+                 {kFloat, {2, 3, 2}});
   reverse.compile([](const DML_TENSOR_DESC* t) {
     return DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC{&t[0], &t[1], &t[2], 1};
   });

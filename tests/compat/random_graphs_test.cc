@@ -262,8 +262,8 @@ class RandomGraph {
       repeats.push_back(static_cast<UINT>(upto(3)));
       size *= repeats.back();
     }
-    if (count_of(sizes) > kMostElements) {
-      return;
+    if (count_of(sizes) > kMostElements || item.x.desc.type == DML_TENSOR_DATA_TYPE_FLOAT64) {
+      return;  // TILE takes no FLOAT64
     }
     add(compat::tile(item.x, repeats), make(sizes, [&](const Uints& at) {
           Uints from = at;

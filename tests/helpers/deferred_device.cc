@@ -8,6 +8,7 @@
 #include <new>
 #include <vector>
 
+#include "execution/host_steps.h"
 #include "execution/registry.h"
 #include "plan/lower.h"
 #include "plan/resolve.h"
@@ -134,6 +135,15 @@ void divide(const Nest& nest, DType type, const std::byte* counts, std::byte* su
   });
 }
 
+void convert(const Nest& nest, DType from, DType to, const std::byte* data, std::byte* output,
+             const Launch& launch) {
+  enqueue(launch, [=] {
+    if (!refused(launch)) {
+      host_convert(nest, from, to, data, output, launch);
+    }
+  });
+}
+
 void complete_verdict(const Plan& plan, const std::byte* indices, const Launch& launch) {
   enqueue(launch, [plan, indices, launch] { judge(plan, indices, *launch.verdict); });
 }
@@ -161,6 +171,7 @@ constexpr DeviceSteps kDevice{
         },
     .prepare = [] {},
     .complete_verdict = complete_verdict,
+    .convert = convert,
     .wait = wait,
     .check_launches = [](const char* /*what*/) {},
     .alignment = [](DType type) { return std::min<int64_t>(type.bytes(), kDeferredAlignment); },

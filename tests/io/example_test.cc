@@ -12,6 +12,7 @@
 namespace {
 
 TEST(FilesExample, LooksUpRows) {
+  SKIP_WITHOUT("json");
   const Scratch scratch;
   std::vector<float> values(100);
   std::iota(values.begin(), values.end(), 0.0f);

@@ -21,6 +21,7 @@ const std::string kData = bytes_of<int32_t>({1, 2, 3, 4});
 const char kOne[] = R"({"a":{"dtype":"I32","shape":[4],"data_offsets":[0,16]}})";
 
 TEST(Safetensors, ReadsTensorsAndMetadata) {
+  SKIP_WITHOUT("json");
   const Scratch scratch;
   const File file(scratch.write(
       "a.safetensors", safetensors(R"({"__metadata__":{"format":"pt"},)"
@@ -44,6 +45,7 @@ struct HeaderRefusal {
 };
 
 TEST(Safetensors, RefusesHeadersThatLie) {
+  SKIP_WITHOUT("json");
   const HeaderRefusal refusals[] = {
       {"", "its header is not a JSON object"},
       {"[]", "its header is not a JSON object"},
@@ -83,6 +85,7 @@ TEST(Safetensors, RefusesHeadersThatLie) {
 }
 
 TEST(SafetensorsIndex, OpensItsShards) {
+  SKIP_WITHOUT("json");
   const Scratch scratch;
   scratch.write("m-1.safetensors", safetensors(kOne, kData));
   scratch.write("m-2.safetensors",
@@ -96,6 +99,7 @@ TEST(SafetensorsIndex, OpensItsShards) {
 }
 
 TEST(SafetensorsIndex, StaysInItsFolder) {
+  SKIP_WITHOUT("json");
   const Scratch outside, scratch;
   const std::string shard = outside.write("m.safetensors", safetensors(kOne, kData));
   const auto index = [&](const std::string& name) {
@@ -114,6 +118,7 @@ TEST(SafetensorsIndex, StaysInItsFolder) {
 
 // Stores of models have a folder of contents, and links to them by name.
 TEST(SafetensorsIndex, FollowsLinksThatItsOwnLinkFollows) {
+  SKIP_WITHOUT("json");
   const Scratch store, names;
   store.write("1", safetensors(kOne, kData));
   store.write("2", R"({"weight_map":{"a":"m.safetensors"}})");
@@ -124,6 +129,7 @@ TEST(SafetensorsIndex, FollowsLinksThatItsOwnLinkFollows) {
 }
 
 TEST(SafetensorsIndex, MissesATensor) {
+  SKIP_WITHOUT("json");
   const Scratch scratch;
   scratch.write("m.safetensors", safetensors(kOne, kData));
   EXPECT_THAT(error_of(scratch.write("m.safetensors.index.json",

@@ -13,6 +13,9 @@ using namespace sheaf;
 class Save : public testing::TestWithParam<const char*> {};
 
 TEST_P(Save, ReadsBackEveryFormat) {
+  SKIP_WITHOUT(std::string(GetParam()) == "npz"           ? "zlib"
+               : std::string(GetParam()) == "safetensors" ? "json"
+                                                          : "");
   const Scratch scratch;
   const std::vector<int64_t> wide = {1, -2, 3};
   const std::vector<uint8_t> narrow = {9};

@@ -13,6 +13,7 @@ using testing::HasSubstr;
 using namespace sheaf;
 
 TEST(FileScatter, ReplacesOneTensorOfAFile) {
+  SKIP_WITHOUT("json");
   const Scratch scratch;
   const std::vector<float> table = {0, 1, 2, 3, 4, 5};
   const std::vector<int64_t> other = {7};
@@ -49,10 +50,12 @@ TEST(FileScatter, GivesTheBitsOfMemoryInManyWaves) {
       const ScatterOptions options{.reduction = reduction, .include_self = include_self};
       const Array expected = scatter(view(table, {kRows, kColumns}), view(rows),
                                      view(updates, {kUpdates, kColumns}), options);
+      const bool at_once =
+          reduction != Reduction::kNone && (reduction == Reduction::kMean || !include_self);
       const std::string path = scratch.path("t.npy");
       save(path, "", view(table, {kRows, kColumns}));
       scatter(open_table(path), view(rows), view(updates, {kUpdates, kColumns}), options,
-              {.memory = 1 << 20});
+              {.memory = at_once ? kUpdates * 32 : 1 << 20});
       const Array got = open_table(path).load();
       EXPECT_EQ(std::memcmp(got.tensor().data, expected.tensor().data, table.size() * 4), 0)
           << to_string(reduction) << include_self;
@@ -60,7 +63,28 @@ TEST(FileScatter, GivesTheBitsOfMemoryInManyWaves) {
   }
 }
 
+TEST(FileScatter, RefusesAMeanThatNeedsMoreMemory) {
+  const Scratch scratch;
+  constexpr int64_t kUpdates = 40000;
+  const std::vector<float> table = {1, 2, 3}, updates(kUpdates, 1);
+  const std::vector<int64_t> rows(kUpdates, 0);
+  save(scratch.path("t.npy"), "", view(table));
+  const Table file = open_table(scratch.path("t.npy"));
+  const FileOptions small{.memory = 1 << 20}, enough{.memory = kUpdates * 32};
+  try {
+    scatter(file, view(rows), view(updates), {.reduction = Reduction::kMean}, small);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("memory too small\n  40000 updates have to be applied"));
+    EXPECT_THAT(error.what(), HasSubstr("try: memory of 1280000 bytes or more"));
+  }
+  EXPECT_THAT(scratch.names(), ElementsAre("t.npy"));
+  scatter(file, view(rows), view(updates), {.reduction = Reduction::kMean}, enough);
+  EXPECT_LT(open_table(scratch.path("t.npy")).load().elements<float>()[0], 1.1F);
+}
+
 TEST(FileScatter, RefusesWhatCannotBeChangedInPlace) {
+  SKIP_WITHOUT("zlib");
   const Scratch scratch;
   const std::vector<int32_t> table = {1, 2, 3}, updates = {9};
   const std::vector<int64_t> rows = {1}, wrong = {3};

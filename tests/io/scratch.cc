@@ -8,6 +8,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "io/inflate.h"
+#include "io/json_leaves.h"
+
 Scratch::Scratch() {
   folder_ = testing::TempDir() + "sheaf_io_XXXXXX";
   if (mkdtemp(folder_.data()) == nullptr) {
@@ -60,4 +63,17 @@ std::string error_of(const std::string& path) {
     return error.what();
   }
   return "";
+}
+
+bool built_with(const std::string& library) {
+  try {
+    if (library == "zlib") {
+      sheaf::io::crc32_of(0, "", 0);
+    } else if (library == "json") {
+      sheaf::io::json_text("");
+    }
+    return true;
+  } catch (const sheaf::FileError&) {
+    return false;
+  }
 }

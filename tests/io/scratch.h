@@ -3,6 +3,8 @@
 // Files for tests: a folder that is gone afterwards, and bytes by hand.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -39,3 +41,13 @@ std::string npy(const std::string& dictionary, const std::string& data);
 
 // The text of the FileError that opening and loading every tensor of the file throws; "" if none.
 std::string error_of(const std::string& path);
+
+// Whether the library was built with "zlib" or "json"; true for any other name.
+bool built_with(const std::string& library);
+#define SKIP_WITHOUT(library)                     \
+  do {                                            \
+    const std::string needed = library;           \
+    if (!built_with(needed)) {                    \
+      GTEST_SKIP() << "built without " << needed; \
+    }                                             \
+  } while (false)

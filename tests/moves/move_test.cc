@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -107,6 +108,25 @@ TEST(Move, ErrorsHaveFourLines) {
                  "  from i32[2]   to i32[4]\n"
                  "  try: sizes that are multiplied by the repeats");
   }
+}
+
+TEST(Move, TopKKeepsTheOrderOfEqualValues) {
+  const std::vector<float> from{1, 2, 2, 3, 3, NAN, 5, 5};
+  std::vector<float> values(6);
+  std::vector<uint32_t> places(6);
+  top_k(view(from, {2, 4}), view(values, {2, 3}), view(places, {2, 3}), 1);
+  EXPECT_EQ(places, (std::vector<uint32_t>{3, 1, 2, 1, 2, 3}));
+  EXPECT_EQ((std::vector<float>(values.begin(), values.begin() + 3)),
+            (std::vector<float>{3, 2, 2}));
+  EXPECT_TRUE(std::isnan(values[3]));
+  std::vector<float> lowest(4);
+  std::vector<int64_t> rows(4);
+  top_k(view(from, {2, 4}), view(lowest, {1, 4}), view(rows, {1, 4}), 0, false);
+  EXPECT_EQ(lowest, (std::vector<float>{1, 2, 2, 3}));
+  EXPECT_EQ(rows, (std::vector<int64_t>{0, 0, 0, 0}));
+  EXPECT_THROW(top_k(view(from, {2, 4}), view(values, {1, 6}), view(places, {1, 6}), 1), Error);
+  EXPECT_THROW(top_k(view(from, {2, 4}), view(values, {2, 3}), view(places, {3, 2}), 1), Error);
+  EXPECT_THROW(top_k(view(from, {2, 4}), view(values, {2, 3}), view(places, {2, 3}), 2), Error);
 }
 
 }  // namespace

@@ -101,6 +101,7 @@ TEST_F(Files, RawFilesAreDescribed) {
 }
 
 TEST_F(Files, InspectListsTensors) {
+  SKIP_WITHOUT("json");
   const std::string model = scratch_.path("m.safetensors");
   EXPECT_EQ(run_sheaf({"convert", table_, model}).status, 0);
   const Finished text = run_sheaf({"inspect", model});
@@ -123,6 +124,8 @@ TEST_F(Files, HeadPrintsRows) {
 }
 
 TEST_F(Files, ConvertGoesRound) {
+  SKIP_WITHOUT("json");
+  SKIP_WITHOUT("zlib");
   std::string from = table_;
   for (const char* name : {"a.npz", "a.safetensors", "a.onnx", "b.npy"}) {
     const Finished run = run_sheaf({"convert", from, scratch_.path(name)});

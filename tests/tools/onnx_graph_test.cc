@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "io/scratch.h"
-#include "io/wire.h"
+#include "onnx_bytes.h"
 #include "program.h"
 
 namespace {
@@ -12,30 +12,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace sheaf;
-
-std::string field(int number, const std::string& bytes) {
-  std::string out;
-  io::put_bytes(out, number, bytes);
-  return out;
-}
-std::string field(int number, uint64_t value) {
-  std::string out;
-  io::put_number(out, number, value);
-  return out;
-}
-
-std::string node(const std::string& type, const std::vector<std::string>& inputs,
-                 const std::string& output, const std::string& attributes = "") {
-  std::string text;
-  for (const std::string& input : inputs) {
-    text += field(1, input);
-  }
-  return field(1, text + field(2, output) + field(3, "n_" + type) + field(4, type) + attributes);
-}
-
-std::string tensor(const std::string& name, uint64_t type, uint64_t size, const std::string& raw) {
-  return field(1, size) + field(2, type) + field(8, name) + field(9, raw);
-}
 
 constexpr uint64_t kInt32 = 6, kInt64 = 7;
 
@@ -69,7 +45,9 @@ TEST(Run, NamesANodeThatIsNoneOfOurs) {
   const std::string model = scratch.write("m.onnx", field(7, graph() + node("Conv", {"y"}, "z")));
   const Finished run = run_sheaf({"run", model, "-o", "z=" + scratch.path("z.npy")});
   EXPECT_EQ(run.status, 1);
-  EXPECT_THAT(run.err, HasSubstr("node \"n_Conv\" of type Conv"));
+  EXPECT_THAT(run.err,
+              HasSubstr("run: node \"n_Conv\" of type Conv\n  it neither moves data nor "
+                        "changes its shape or type\n  try: a model of these nodes: Gather,"));
 }
 
 TEST(Check, RunsFoldersOfBackendTests) {
@@ -91,6 +69,9 @@ TEST(Check, RunsFoldersOfBackendTests) {
   run = run_sheaf({"check", scratch.path("good")});
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.out, HasSubstr("element 0 of output y is 11, expected 12"));
+  scratch.write("good/model.onnx", field(7, field(11, field(1, "ids")) + field(12, field(1, "y"))));
+  EXPECT_THAT(run_sheaf({"check", scratch.path("good")}).out,
+              HasSubstr("output y is not computed by the model"));
 }
 
 }  // namespace

@@ -174,6 +174,7 @@ constexpr Attribute kAttributes[] = {
     {"reduction", kScatters, read_reduction},
     {"include_self", kScatters, read_flag<&Request::include_self>},
     {"onto_zeros", kScatters, read_flag<&Request::onto_zeros>},
+    {"accumulate_f32", kScatters, read_flag<&Request::accumulate_f32>},
     {"negative", kEvery, read_negative},
     {"out_of_range", kEvery, read_out_of_range},
     {"fill_value", kGathers, read_fill_value},

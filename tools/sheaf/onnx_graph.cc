@@ -2,19 +2,14 @@
 #include "onnx_graph.h"
 
 #include <algorithm>
+#include <array>
 
+#include "onnx_call.h"
 #include "support/text.h"
 #include "terminal.h"
 
 namespace sheaf::cli {
 namespace {
-
-[[noreturn]] void refuse(const io::OnnxNode& node, const std::string& what,
-                         const std::string& next) {
-  throw Error(ErrorCode::kUnsupported,
-              cat("run: node \"", printable(node.name), "\" of type ", printable(node.op_type),
-                  "\n  ", what, "\n  try: ", next));
-}
 
 Reduction reduction_of(const io::OnnxNode& node, const std::string& name) {
   for (const Reduction reduction :
@@ -23,118 +18,186 @@ Reduction reduction_of(const io::OnnxNode& node, const std::string& name) {
       return reduction;
     }
   }
-  refuse(node, cat("reduction \"", printable(name), "\" is unknown"), "none, add, mul, min or max");
+  refuse_node(node, cat("reduction \"", printable(name), "\" is unknown"),
+              "none, add, mul, min or max");
 }
 
-// A node's attributes and inputs, by name and number.
-struct Call {
-  const io::OnnxNode& node;
-  Values& values;
-  const FileOptions& options;
-
-  Value& input(size_t number) const {
-    const auto found =
-        number < node.inputs.size() ? values.find(node.inputs[number]) : values.end();
-    if (found == values.end()) {
-      refuse(node,
-             number < node.inputs.size()
-                 ? cat("its input \"", printable(node.inputs[number]), "\" has no value")
-                 : cat("it has ", node.inputs.size(), " inputs, but needs ", number + 1),
-             "--input NAME=FILE");
-    }
-    return found->second;
-  }
-  ConstTensor tensor(size_t number) const { return input(number).array().tensor(); }
-  int64_t number(const char* name, int64_t otherwise = 0) const {
-    const io::OnnxAttribute* attribute = find(name);
-    return attribute ? attribute->number : otherwise;
-  }
-  Reduction reduction() const {
-    const io::OnnxAttribute* attribute = find("reduction");
-    return attribute ? reduction_of(node, attribute->text) : Reduction::kNone;
-  }
-  const io::OnnxAttribute* find(const char* name) const {
-    for (const io::OnnxAttribute& attribute : node.attributes) {
-      if (attribute.name == name) {
-        return &attribute;
-      }
-    }
-    return nullptr;
-  }
-};
+Reduction reduction_of(const Call& call) {
+  const io::OnnxAttribute* attribute = call.find("reduction");
+  return attribute ? reduction_of(call.node, attribute->text) : Reduction::kNone;
+}
 
 // Data that is still in its file stays there: rows are fetched.
 template <class Options>
-Value gathered(const Call& call, const Options& options,
-               Array (*from_file)(const Table&, const ConstTensor&, const Options&,
-                                  const FileOptions&),
-               Array (*from_memory)(const ConstTensor&, const ConstTensor&, const Options&)) {
+Outputs gathered(const Call& call, const Options& options,
+                 Array (*from_file)(const Table&, const ConstTensor&, const Options&,
+                                    const FileOptions&),
+                 Array (*from_memory)(const ConstTensor&, const ConstTensor&, const Options&)) {
   const ConstTensor indices = call.tensor(1);
   if (const Table* table = call.input(0).table()) {
-    return Value(from_file(*table, indices, options, call.options));
+    return {Value(from_file(*table, indices, options, call.options))};
   }
-  return Value(from_memory(call.tensor(0), indices, options));
+  return {Value(from_memory(call.tensor(0), indices, options))};
 }
 
-Value run_gather(const Call& call) {
+Outputs run_gather(const Call& call) {
   return gathered<GatherOptions>(call, {.axis = call.number("axis")}, gather, gather);
 }
-Value run_gather_elements(const Call& call) {
+Outputs run_gather_elements(const Call& call) {
   return gathered<GatherElementsOptions>(call, {.axis = call.number("axis")}, gather_elements,
                                          gather_elements);
 }
-Value run_gather_nd(const Call& call) {
+Outputs run_gather_nd(const Call& call) {
   return gathered<GatherNdOptions>(call, {.batch_dims = call.number("batch_dims")}, gather_nd,
                                    gather_nd);
 }
-Value run_scatter_elements(const Call& call) {
-  return Value(scatter_elements(call.tensor(0), call.tensor(1), call.tensor(2),
-                                {.axis = call.number("axis"), .reduction = call.reduction()}));
+Outputs run_scatter_elements(const Call& call) {
+  return {Value(scatter_elements(call.tensor(0), call.tensor(1), call.tensor(2),
+                                 {.axis = call.number("axis"), .reduction = reduction_of(call)}))};
 }
-Value run_scatter_nd(const Call& call) {
-  return Value(
-      scatter_nd(call.tensor(0), call.tensor(1), call.tensor(2), {.reduction = call.reduction()}));
-}
-Value run_identity(const Call& call) { return call.input(0); }
-Value run_constant(const Call& call) {
-  const io::OnnxAttribute* value = call.find("value");
-  if (value == nullptr || !value->tensor || !value->tensor->info.unsupported.empty()) {
-    refuse(call.node, "its value is not a tensor of a type that Sheaf has",
-           "a Constant with the attribute `value`");
-  }
-  return Value(
-      Table(value->tensor->info, std::make_shared<const TableSource>(value->tensor->source)));
+Outputs run_scatter_nd(const Call& call) {
+  return {Value(scatter_nd(call.tensor(0), call.tensor(1), call.tensor(2),
+                           {.reduction = reduction_of(call)}))};
 }
 
-struct Operator {
-  const char* type;
-  Value (*run)(const Call& call);
-};
-constexpr Operator kOperators[] = {
+constexpr Operator kGathersAndScatters[] = {
     {"Gather", run_gather},
     {"GatherElements", run_gather_elements},
     {"GatherND", run_gather_nd},
     {"ScatterElements", run_scatter_elements},
     {"Scatter", run_scatter_elements},  // the name before opset 11
     {"ScatterND", run_scatter_nd},
-    {"Constant", run_constant},
-    {"Identity", run_identity},
 };
 
+std::array<std::span<const Operator>, 3> all_operators() {
+  return {kGathersAndScatters, move_operators(), shape_operators()};
+}
+
 const Operator* operator_of(const io::OnnxNode& node) {
-  const auto* found = std::find_if(std::begin(kOperators), std::end(kOperators),
-                                   [&](const Operator& op) { return node.op_type == op.type; });
-  const bool ours = node.domain.empty() || node.domain == "ai.onnx";
-  return ours && found != std::end(kOperators) ? found : nullptr;
+  if (!node.domain.empty() && node.domain != "ai.onnx") {
+    return nullptr;
+  }
+  for (const std::span<const Operator> operators : all_operators()) {
+    for (const Operator& op : operators) {
+      if (node.op_type == op.type) {
+        return &op;
+      }
+    }
+  }
+  return nullptr;
+}
+
+// "Gather, GatherElements, …"
+std::string operator_names() {
+  std::string names;
+  for (const std::span<const Operator> operators : all_operators()) {
+    for (const Operator& op : operators) {
+      names += cat(names.empty() ? "" : ", ", op.type);
+    }
+  }
+  return names;
+}
+
+std::string name_of(const io::OnnxNode& node) {
+  return cat("node \"", printable(node.name), "\" of type ", printable(node.op_type));
+}
+
+Outputs run_node(const io::OnnxNode& node, const Call& call) {
+  try {
+    return operator_of(node)->run(call);
+  } catch (const FileError&) {
+    throw;  // it names the file
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    throw text.starts_with("run: ")
+        ? error
+        : Error(error.code(), cat("run: ", name_of(node), "\n  ", text));
+  }
 }
 
 }  // namespace
 
-const Array& Value::array() {
+void refuse_node(const io::OnnxNode& node, const std::string& what, const std::string& next) {
+  throw Error(ErrorCode::kUnsupported,
+              cat("run: ", name_of(node), "\n  ", what, "\n  try: ", next));
+}
+
+Value& Call::input(size_t number) const {
+  const auto found = has(number) ? values.find(node.inputs[number]) : values.end();
+  if (found == values.end()) {
+    refuse_node(node,
+                has(number) ? cat("its input \"", printable(node.inputs[number]), "\" has no value")
+                            : cat("it has no input ", number),
+                "--input NAME=FILE");
+  }
+  return found->second;
+}
+
+Integers Call::integers(size_t number) const {
+  const ConstTensor given = tensor(number);
+  const int64_t count = element_count(given.spec.sizes);
+  if (!given.spec.dtype.is_integer() || given.spec.rank() > 1) {
+    refuse_node(
+        node,
+        cat("its input ", number, " is ", given.spec.str(), ", but a list of integers is needed"),
+        "another input");
+  }
+  Integers list(static_cast<size_t>(count));
+  cast({given.data, TensorSpec(given.spec.dtype, {count})}, view(list));
+  return list;
+}
+
+const io::OnnxAttribute* Call::find(const char* name) const {
+  for (const io::OnnxAttribute& attribute : node.attributes) {
+    if (attribute.name == name) {
+      return &attribute;
+    }
+  }
+  return nullptr;
+}
+
+int64_t Call::number(const char* name, int64_t otherwise) const {
+  const io::OnnxAttribute* attribute = find(name);
+  return attribute ? attribute->number : otherwise;
+}
+
+Integers Call::list(const char* attribute, size_t input, const Integers& otherwise) const {
+  if (const io::OnnxAttribute* found = find(attribute)) {
+    return found->numbers;
+  }
+  return has(input) ? integers(input) : otherwise;
+}
+
+Dims sizes_of(const Call& call, const Integers& sizes) {
+  const bool negative = std::any_of(sizes.begin(), sizes.end(), [](int64_t n) { return n < 0; });
+  if (negative || sizes.size() > static_cast<size_t>(kMaxRank)) {
+    refuse_node(call.node, "its shape has a negative size, or too many dimensions",
+                cat("at most ", kMaxRank, " sizes of 0 or more"));
+  }
+  return Dims(sizes);
+}
+
+int axis_of(const Call& call, int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) {
+    refuse_node(call.node, cat("axis ", axis, " of a tensor of rank ", rank),
+                cat("an axis from ", -rank, " to ", rank - 1));
+  }
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+ConstTensor Value::tensor() {
   if (!array_) {
     array_ = std::make_shared<const Array>(table_->load());
+    spec_ = array_->spec();
   }
-  return *array_;
+  return {array_->tensor().data, spec_};
+}
+
+Value Value::reshaped(const Dims& sizes) {
+  Value other;
+  other.spec_ = TensorSpec(tensor().spec.dtype, sizes);
+  other.array_ = array_;
+  return other;
 }
 
 std::string refusal_of(const io::OnnxModel& model) {
@@ -149,9 +212,8 @@ std::string refusal_of(const io::OnnxModel& model) {
 void run_graph(const io::OnnxModel& model, Values& values, const FileOptions& options) {
   for (const io::OnnxNode& node : model.nodes) {
     if (operator_of(node) == nullptr) {
-      refuse(node, "it is neither a gather nor a scatter",
-             "a model of Gather, GatherElements, GatherND, ScatterElements, ScatterND, Constant "
-             "and Identity nodes");
+      refuse_node(node, "it neither moves data nor changes its shape or type",
+                  cat("a model of these nodes: ", operator_names()));
     }
   }
   for (const io::OnnxTensor& tensor : model.initializers) {
@@ -161,10 +223,14 @@ void run_graph(const io::OnnxModel& model, Values& values, const FileOptions& op
     }
   }
   for (const io::OnnxNode& node : model.nodes) {
-    if (node.outputs.size() != 1) {
-      refuse(node, cat("it has ", node.outputs.size(), " outputs"), "one output");
+    const Outputs outputs = run_node(node, Call{node, values, options});
+    if (node.outputs.size() != outputs.size()) {
+      refuse_node(node, cat("it has ", node.outputs.size(), " outputs"),
+                  cat("outputs: ", outputs.size()));
     }
-    values[node.outputs[0]] = operator_of(node)->run(Call{node, values, options});
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      values[node.outputs[i]] = outputs[i];
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Models whose nodes are all gathers and scatters, run node by node.
+// Models whose nodes are gathers, scatters and their neighbours, run node by node.
 #pragma once
 
 #include <map>
@@ -16,15 +16,23 @@ namespace sheaf::cli {
 class Value {
  public:
   Value() = default;
-  explicit Value(Array array) : array_(std::make_shared<const Array>(std::move(array))) {}
-  explicit Value(Table table) : table_(std::make_shared<const Table>(std::move(table))) {}
+  explicit Value(Array array)
+      : array_(std::make_shared<const Array>(std::move(array))), spec_(array_->spec()) {}
+  explicit Value(Table table)
+      : table_(std::make_shared<const Table>(std::move(table))), spec_(table_->spec()) {}
 
   const Table* table() const { return table_.get(); }
-  const Array& array();  // loads it, once
+  DType dtype() const { return spec_.dtype; }
+  const Dims& sizes() const { return spec_.sizes; }
+  ConstTensor tensor();  // row-major; loads it, once
+
+  // The same elements in other sizes, whose product must be the same.
+  Value reshaped(const Dims& sizes);
 
  private:
   std::shared_ptr<const Array> array_;
   std::shared_ptr<const Table> table_;
+  TensorSpec spec_;
 };
 
 using Values = std::map<std::string, Value>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// sheaf run: an ONNX model of gathers and scatters.
+// sheaf run: an ONNX model of gathers, scatters and their neighbours.
 #include <CLI/CLI.hpp>
 #include <iostream>
 
@@ -54,10 +54,10 @@ int run_model(const RunModelOptions& options) {
                   cat("run: no such output\n  \"", printable(name),
                       "\" is not computed by the model\n  try: sheaf inspect, or another name"));
     }
-    const Array& array = found->second.array();
-    save(path, name, array.tensor());
+    const ConstTensor tensor = found->second.tensor();
+    save(path, name, tensor);
     if (!options.quiet) {
-      std::cout << printable(name) << "  " << array.spec().str() << " to " << printable(path)
+      std::cout << printable(name) << "  " << tensor.spec.str() << " to " << printable(path)
                 << "\n";
     }
   }
@@ -68,9 +68,12 @@ int run_model(const RunModelOptions& options) {
 
 void add_run(CLI::App& app, Command& chosen) {
   static RunModelOptions options;
-  CLI::App* command = app.add_subcommand("run", "Run an ONNX model of gathers and scatters");
+  CLI::App* command = app.add_subcommand("run", "Run an ONNX model that only moves data");
   command->footer(
-      "Initialisers and inputs stay in their files: only the rows that are asked for are read.\n\n"
+      "Gathers, scatters, and nodes that copy, cut, join, pad, reshape or convert. Any other node "
+      "is\n"
+      "refused by name. Initialisers and inputs of gathers stay in their files: only the rows that "
+      "are asked for are read.\n\n"
       "Examples:\n  sheaf run lookup.onnx --input ids=ids.npy -o rows=rows.npy");
   command->add_option("model", options.model, "The model")->required()->option_text("MODEL.onnx");
   command->add_option("--input", options.inputs, "A graph input; may be given several times")

@@ -206,6 +206,23 @@ struct DML_NONZERO_COORDINATES_OPERATOR_DESC {
   const DML_TENSOR_DESC* OutputCoordinatesTensor;
 };
 
+struct DML_TOP_K_OPERATOR_DESC {
+  const DML_TENSOR_DESC* InputTensor;
+  const DML_TENSOR_DESC* OutputValueTensor;
+  const DML_TENSOR_DESC* OutputIndexTensor;
+  UINT Axis;
+  UINT K;
+};
+
+struct DML_TOP_K1_OPERATOR_DESC {
+  const DML_TENSOR_DESC* InputTensor;
+  const DML_TENSOR_DESC* OutputValueTensor;
+  const DML_TENSOR_DESC* OutputIndexTensor;
+  UINT Axis;
+  UINT K;
+  DML_AXIS_DIRECTION AxisDirection;
+};
+
 struct DML_GATHER_OPERATOR_DESC {
   const DML_TENSOR_DESC* InputTensor;
   const DML_TENSOR_DESC* IndicesTensor;

@@ -20,7 +20,7 @@ from jax.interpreters import ad as _ad
 from jax.interpreters import batching, mlir
 
 from .. import _functions, _sheaf
-from .._errors import UnsupportedError
+from .._errors import ArgumentError, UnsupportedError, refusal
 
 ad: Any = _ad  # which has no types
 _struct: Any = jax.ShapeDtypeStruct
@@ -46,9 +46,10 @@ class Call(NamedTuple):
 @functools.cache
 def _register() -> None:
     if not _sheaf.has_jax_ffi():
-        raise UnsupportedError(
-            "sheaf.jax: not built\n  the package was built where jaxlib, which brings the headers, "
-            "is not installed\n  try: pip install --no-build-isolation . where it is")
+        raise UnsupportedError(refusal(
+            "sheaf.jax: not built",
+            "the package was built where jaxlib, which brings the headers, is not installed",
+            "pip install --no-build-isolation . where it is"))
     for name, handler in _sheaf.jax_handlers().items():
         target, _, platform = name.partition(".")
         jax.ffi.register_ffi_target(f"sheaf_{target}", handler, platform=platform)
@@ -114,7 +115,7 @@ def _gather_shape(data: Any, indices: Any, *, call: Call) -> Any:
 
 def _scatter_shape(data: Any, indices: Any, updates: Any, *, call: Call) -> Any:
     _sheaf.plan_scatter(call.op, _spec(data), _spec(indices), _spec(updates), None, call.axis,
-                        call.batch_dims, call.reduction, call.flag, False, call.out_of_range,
+                        call.batch_dims, call.reduction, call.flag, False, "", call.out_of_range,
                         call.negative)
     return ShapedArray(data.shape, data.dtype)
 
@@ -306,9 +307,28 @@ def gather_nd(data: Any, indices: Any, *, batch_dims: int = 0,
                      check)
 
 
+_NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
+
+
+def _is_narrow(op: str, data: Any, accumulate: str) -> bool:
+    """Whether f32 is wider than data; refuses everything that has no such way to accumulate."""
+    if accumulate != "f32":
+        raise ArgumentError(refusal("unknown accumulate", f"accumulate={accumulate!r}",
+                                    '"f32", or None for the type of data'))
+    if data.dtype not in (*_NARROW, "float32"):
+        raise ArgumentError(refusal(f"{op}: nothing to accumulate in f32",
+                                    f"data is {data.dtype}, but narrower floats are rounded from f32",
+                                    "leave accumulate out"))
+    return data.dtype in _NARROW
+
+
 def _scattered(op: str, tensors: Any, axis: int, batch_dims: int, reduction: str,
-               include_self: bool, rule: Any, check: Any) -> Any:
+               include_self: bool, rule: Any, check: Any, accumulate: Any) -> Any:
     data, indices, updates = (jnp.asarray(tensor) for tensor in tensors)
+    if accumulate is not None and _is_narrow(op, data, accumulate):
+        wide = _scattered(op, (data.astype(jnp.float32), indices, updates.astype(jnp.float32)),
+                          axis, batch_dims, reduction, include_self, rule, check, None)
+        return (wide[0].astype(data.dtype), wide[1]) if check is True else wide.astype(data.dtype)
     call = Call(op, _normal(axis, data.ndim), _normal(batch_dims, indices.ndim), include_self,
                 rule[0], rule[1], _REDUCTIONS.get(reduction, reduction))
     return _checked(call, check, data, indices,
@@ -318,25 +338,28 @@ def _scattered(op: str, tensors: Any, axis: int, batch_dims: int, reduction: str
 def scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0,
             reduction: _functions.Reduction = "none", include_self: bool = True,
             out_of_range: _functions.ScatterRule = "fail",
-            negative: _functions.Negative = "from_end", check: Any = False) -> Any:
+            negative: _functions.Negative = "from_end", check: Any = False,
+            accumulate: _functions.Accumulate = None) -> Any:
     """sheaf.scatter in a compiled program."""
     return _scattered("scatter", (data, indices, updates), axis, batch_dims, reduction,
-                      include_self, (out_of_range, negative), check)
+                      include_self, (out_of_range, negative), check, accumulate)
 
 
 def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *,
                      reduction: _functions.Reduction = "none", include_self: bool = True,
                      out_of_range: _functions.ScatterRule = "fail",
-                     negative: _functions.Negative = "from_end", check: Any = False) -> Any:
+                     negative: _functions.Negative = "from_end", check: Any = False,
+                     accumulate: _functions.Accumulate = None) -> Any:
     """sheaf.scatter_elements in a compiled program."""
     return _scattered("scatter_elements", (data, indices, updates), axis, 0, reduction,
-                      include_self, (out_of_range, negative), check)
+                      include_self, (out_of_range, negative), check, accumulate)
 
 
 def scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0,
                reduction: _functions.Reduction = "none", include_self: bool = True,
                out_of_range: _functions.ScatterRule = "fail",
-               negative: _functions.Negative = "from_end", check: Any = False) -> Any:
+               negative: _functions.Negative = "from_end", check: Any = False,
+               accumulate: _functions.Accumulate = None) -> Any:
     """sheaf.scatter_nd in a compiled program."""
     return _scattered("scatter_nd", (data, indices, updates), 0, batch_dims, reduction,
-                      include_self, (out_of_range, negative), check)
+                      include_self, (out_of_range, negative), check, accumulate)

@@ -8,7 +8,7 @@ from typing import Any, Sequence
 import numpy
 
 from .. import _sheaf
-from .._errors import ArgumentError
+from .._errors import ArgumentError, refusal
 
 _GATHER_MODES = {"CLIP": "clamp", "FILL_OR_DROP": "fill", "PROMISE_IN_BOUNDS": "trust",
                  "ONE_HOT": "fill"}
@@ -25,8 +25,10 @@ def _rule(call: str, mode: Any, modes: dict[str, str], default: str) -> str:
     name = mode if isinstance(mode, str) else mode.name
     name = _NAMES.get(name, name)
     if name not in modes:
-        raise ArgumentError(f"{call}: unknown mode\n  mode = {mode!r}\n  try: \"clip\", \"fill\" or "
-                            "\"promise_in_bounds\"")
+        raise ArgumentError(refusal(
+            f"{call}: unknown mode",
+            f"mode = {mode!r}",
+            "\"clip\", \"fill\" or \"promise_in_bounds\""))
     return modes[name]
 
 

@@ -10,7 +10,7 @@ import torch.autograd.forward_ad as forward_ad
 from torch import Tensor
 
 from .. import _sheaf
-from .._errors import ArgumentError
+from .._errors import ArgumentError, refusal
 from . import _gradients as gradients
 from . import _operators as operators
 
@@ -19,9 +19,14 @@ def _tracked(*tensors: Tensor) -> bool:
 
 
 def _register_gather(op: str) -> None:
-    def kernel(data: Tensor, indices: Tensor, *given: Any, threads: int = 0) -> Any:
-        if _sheaf.are_plain_tensors(data, indices):
-            return operators.run_gather(op, data, indices, given, threads)
+    defaults = operators.gather_arguments(op)
+
+    # The price of a small call is that of this function: names are local, calls are few.
+    def kernel(data: Tensor, indices: Tensor, *given: Any, threads: int = 0,
+               is_plain: Any = _sheaf.are_plain_tensors, run: Any = _sheaf.run_gather) -> Any:
+        if is_plain(data, indices):
+            arguments = operators.gather_arguments(op, *given) if given else defaults
+            return run(op, data, indices, None, threads, True, *arguments)
         if _tracked(data):
             return gradients.Gather.call(data, indices, op, given, threads)
         with torch._C._AutoDispatchBelowAutograd():
@@ -46,16 +51,19 @@ def _register_scatter(op: str) -> None:
 
 def _register_out(op: str) -> None:
     """As everywhere in PyTorch, out= and gradients do not go together."""
-    def kernel(*tensors: Any, out: Tensor, **keywords: Any) -> Any:
+    def kernel(*tensors: Any, out: Tensor, **keywords: Any) -> None:
         inputs = [tensor for tensor in tensors if isinstance(tensor, Tensor)]
         if operators.any_requires_grad(out, *inputs):
-            raise ArgumentError(
-                f"{op}: out does not go with gradients\n  one of the tensors requires a gradient, "
-                "which would be lost\n  try: the result that the call returns, or torch.no_grad()")
+            raise ArgumentError(refusal(
+                f"{op}: out does not go with gradients",
+                "one of the tensors requires a gradient, which would be lost",
+                "the result that the call returns, or torch.no_grad()"))
+        if out.is_neg() or out.is_conj():  # PyTorch resolves these only where a tensor is returned
+            out.copy_(operators.operator(op)(*tensors, **keywords))
+            return
         with torch._C._AutoDispatchBelowAutograd():
             operators.out_operator(op)(*tensors, out=out, **keywords)
         torch.autograd.graph.increment_version(out)
-        return out
 
     operators.register(f"{op}_out", kernel, "Autograd")
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .. import _functions, _sheaf
-from .._errors import ArgumentError
+from .._errors import ArgumentError, refusal
 from . import _operators as operators
 from . import _autograd, _batching, _shapes  # noqa: F401  they register
 
@@ -48,7 +48,8 @@ def gather(op: str, data: Any, indices: Any, out: Any, options: tuple[Any, ...],
                                  broadcast, *rule)
     if out is None:
         return operators.operator(op)(data, indices, *options, *rule, threads=threads)
-    return operators.out_operator(op)(data, indices, *options, *rule, threads=threads, out=out)
+    operators.out_operator(op)(data, indices, *options, *rule, threads=threads, out=out)
+    return out
 
 
 def _updates_shape(op: str, data: Tensor, indices: Tensor, options: tuple[Any, ...]) -> Any:
@@ -75,24 +76,45 @@ def _as_updates(op: str, data: Tensor, indices: Tensor, updates: Any,
         return updates  # the operator says what does not fit
 
 
+_NARROW = (torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2)
+
+
+def _is_narrow(op: str, data: Any, accumulate: str) -> bool:
+    """Whether f32 is wider than data; refuses everything that has no such way to accumulate."""
+    if accumulate != "f32":
+        raise ArgumentError(refusal("unknown accumulate", f"accumulate={accumulate!r}",
+                                    '"f32", or None for the type of data'))
+    if data.dtype not in (*_NARROW, torch.float32):
+        raise ArgumentError(refusal(f"{op}: nothing to accumulate in f32",
+                                    f"data is {data.dtype}, but narrower floats are rounded from f32",
+                                    "leave accumulate out"))
+    return data.dtype in _NARROW
+
+
 def scatter(op: str, data: Any, indices: Any, updates: Any, out: Any, options: tuple[Any, ...],
-            how: tuple[Any, ...], relaxed: bool, threads: int) -> Any:
+            how: tuple[Any, ...], relaxed: bool, threads: int, accumulate: str | None = None) -> Any:
     indices = _as_indices(indices, data)
     if isinstance(data, Tensor) and isinstance(indices, Tensor):
         updates = _as_updates(op, data, indices, updates, options)
+    if accumulate is not None and isinstance(data, Tensor) and _is_narrow(op, data, accumulate):
+        updates = updates.float() if isinstance(updates, Tensor) else updates
+        wide = scatter(op, data.float(), indices, updates, None, options, how, relaxed,
+                       threads).to(data.dtype)
+        return wide if out is None else out.copy_(wide)
     if not _all_tensors(data, indices, updates, out):
         reduction, include_self, out_of_range, negative = how
         axis, batch_dims = operators.scatter_options(op, options)
         result = _sheaf.run_scatter(op, data, indices, updates, out, threads, False, axis,
-                                    batch_dims, reduction, include_self, relaxed, out_of_range,
-                                    negative)
+                                    batch_dims, reduction, include_self, relaxed, accumulate or "",
+                                    out_of_range, negative)
         if isinstance(out, Tensor):
             torch.autograd.graph.increment_version(out)
         return result
     keywords = {"relaxed": relaxed, "threads": threads}
     if out is None:
         return operators.operator(op)(data, indices, updates, *options, *how, **keywords)
-    return operators.out_operator(op)(data, indices, updates, *options, *how, **keywords, out=out)
+    operators.out_operator(op)(data, indices, updates, *options, *how, **keywords, out=out)
+    return out
 
 
 def take(x: Any, indices: Any, axis: int | None, out: Any, mode: str, threads: int) -> Any:
@@ -119,9 +141,10 @@ def take_along_axis(x: Any, indices: Any, axis: int | None, out: Any, threads: i
 
 def put_along_axis(arr: Tensor, indices: Any, values: Any, axis: int | None, threads: int) -> None:
     if operators.any_requires_grad(*(t for t in (arr, values) if isinstance(t, Tensor))):
-        raise ArgumentError(
-            "put_along_axis: in place, gradients would be lost\n  one of the tensors requires a "
-            "gradient\n  try: sheaf.scatter_elements, which returns its result")
+        raise ArgumentError(refusal(
+            "put_along_axis: in place, gradients would be lost",
+            "one of the tensors requires a gradient",
+            "sheaf.scatter_elements, which returns its result"))
     _sheaf.put_along_axis(arr, indices, values, axis, threads)
     torch.autograd.graph.increment_version(arr)
 

@@ -38,7 +38,7 @@ class Operator(Function):
     def call(cls, *arguments: Any) -> Any:
         """apply(), also inside the transforms of torch.func: there each level of a transform calls
         the operator, so that one level is all that the function sees."""
-        if not torch._C._are_functorch_transforms_active():
+        if not _in_transform():
             return cls.apply(*arguments)
         before = torch._C._functorch.get_single_level_autograd_function_allowed()
         set_single_level_autograd_function_allowed(True)
@@ -48,11 +48,16 @@ class Operator(Function):
             set_single_level_autograd_function_allowed(before)
 
 
+_in_transform = torch._C._are_functorch_transforms_active
+
+
 def _both_ways(cls: Any) -> Any:
     """Gives the class its forward() and `staged`."""
+    compute, remember = cls.compute, cls.remember
+
     def forward(ctx: Any, *arguments: Any) -> Any:
-        output = cls.compute(*arguments)
-        cls.remember(ctx, arguments, output)
+        output = compute(*arguments)
+        remember(ctx, arguments, output)
         return output
 
     cls.staged = type(cls)(cls.__name__, (_SingleLevelFunction,), {
@@ -90,12 +95,13 @@ class Gather(Operator):
     def compute(data: Tensor, indices: Tensor, op: str, given: tuple[Any, ...],
                 threads: int) -> Any:
         if _sheaf.are_plain_tensors(data, indices):
-            return operators.run_gather(op, data, indices, given, threads)
+            return _sheaf.run_gather(op, data, indices, None, threads, True,
+                                     *operators.gather_arguments(op, *given))
         return _below_autograd(op, data, indices, *given, threads=threads)
 
     @staticmethod
     def remember(ctx: Any, inputs: Any, output: Any) -> None:
-        data, indices, ctx.op, ctx.given, ctx.threads = inputs
+        data, indices, *ctx.call = inputs
         ctx.shape = data.shape
         ctx.save_for_backward(indices)
         ctx.save_for_forward(indices)
@@ -103,16 +109,18 @@ class Gather(Operator):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (indices,) = ctx.saved_tensors
-        options, rule = operators.defaults(ctx.given, operators.GATHERS[ctx.op], operators.RULE)
-        return _scatter_back(ctx.op, grad, indices, ctx.shape, options, rule), *[None] * 4
+        op, given, _ = ctx.call
+        options, rule = operators.defaults(given, operators.GATHERS[op], operators.RULE)
+        return _scatter_back(op, grad, indices, ctx.shape, options, rule), *[None] * 4
 
     @staticmethod
     def jvp(ctx: Any, data: Tensor, *_: Any) -> Any:
         (indices,) = ctx.saved_tensors
-        options, rule = operators.defaults(ctx.given, operators.GATHERS[ctx.op], operators.RULE)
+        op, given, threads = ctx.call
+        options, rule = operators.defaults(given, operators.GATHERS[op], operators.RULE)
         with _forward_mode_further_out():
-            return operators.operator(ctx.op)(data, indices, *options, rule[0], rule[1], 0,
-                                              threads=ctx.threads)
+            return operators.operator(op)(data, indices, *options, rule[0], rule[1], 0,
+                                          threads=threads)
 
 
 def _scatter_back(op: str, grad: Tensor, indices: Tensor, shape: Any, options: tuple[Any, ...],

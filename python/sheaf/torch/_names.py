@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from .. import _functions
-from .._errors import ArgumentError, UnsupportedError
+from .._errors import ArgumentError, UnsupportedError, refusal
 
 _REDUCTIONS = {"sum": "add", "add": "add", "prod": "mul", "multiply": "mul", "mean": "mean",
                "amin": "min", "amax": "max"}
@@ -25,8 +25,10 @@ def _row(tensor: Tensor) -> Tensor:
 
 def _reduction(call: str, name: str, *allowed: str) -> Any:
     if name not in allowed:
-        raise ArgumentError(f"{call}: unknown reduce\n  reduce = {name!r}\n  "
-                            f"try: {', '.join(map(repr, allowed))}")
+        raise ArgumentError(refusal(
+            f"{call}: unknown reduce",
+            f"reduce = {name!r}",
+            f"{', '.join(map(repr, allowed))}"))
     return _REDUCTIONS[name]
 
 
@@ -37,8 +39,10 @@ def _into(out: Tensor | None, result: Tensor) -> Tensor:
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """As torch.index_select: sheaf.gather along one dimension."""
     if index.dim() > 1:
-        raise ArgumentError(f"index_select: index has {index.dim()} dimensions\n  it must have 0 or "
-                            "1\n  try: sheaf.gather")
+        raise ArgumentError(refusal(
+            f"index_select: index has {index.dim()} dimensions",
+            "it must have 0 or 1",
+            "sheaf.gather"))
     rows = _functions.gather(_row(input), _row(index), dim, negative="out_of_range")
     return _into(out, rows.reshape(()) if input.dim() == 0 and rows.numel() == 1 else rows)
 
@@ -47,8 +51,10 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
            out: Tensor | None = None) -> Tensor:
     """As torch.gather: sheaf.gather_elements."""
     if sparse_grad:
-        raise UnsupportedError("gather: sparse_grad\n  Sheaf's gradients are dense\n"
-                               "  try: sparse_grad=False")
+        raise UnsupportedError(refusal(
+            "gather: sparse_grad",
+            "Sheaf's gradients are dense",
+            "sparse_grad=False"))
     if index.numel() == 0:  # of any rank, in PyTorch
         return _into(out, input.new_empty(index.shape) + 0 * input.sum().to(input.dtype)
                      if input.requires_grad else input.new_empty(index.shape))
@@ -81,15 +87,18 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
               scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
     """As torch.nn.functional.embedding: rows of weight. Rows of padding_idx get no gradient."""
     if max_norm is not None or scale_grad_by_freq or sparse:
-        raise UnsupportedError(
-            "embedding: max_norm, scale_grad_by_freq, sparse\n  Sheaf has dense gradients, and "
-            "leaves weight as it is\n  try: torch.nn.functional.embedding")
+        raise UnsupportedError(refusal(
+            "embedding: max_norm, scale_grad_by_freq, sparse",
+            "Sheaf has dense gradients, and leaves weight as it is",
+            "torch.nn.functional.embedding"))
     rows = _functions.gather(weight, input, negative="out_of_range")
     if padding_idx is None:
         return rows
     if not -weight.shape[0] <= padding_idx < weight.shape[0]:
-        raise ArgumentError(f"embedding: padding_idx out of range\n  padding_idx = {padding_idx}, "
-                            f"but weight has {weight.shape[0]} rows\n  try: one of its rows")
+        raise ArgumentError(refusal(
+            "embedding: padding_idx out of range",
+            f"padding_idx = {padding_idx}, but weight has {weight.shape[0]} rows",
+            "one of its rows"))
     padding = padding_idx % weight.shape[0]
     return torch.where((input == padding).unsqueeze(-1), rows.detach(), rows)
 
@@ -100,12 +109,16 @@ def _like_index(call: str, src: Any, index: Tensor, input: Tensor) -> Tensor:
         return torch.full((), src, dtype=input.dtype, device=input.device).expand(index.shape)
     src = _row(src)
     if src.dtype != input.dtype:
-        raise ArgumentError(f"{call}: types differ\n  src is {src.dtype}, but input is "
-                            f"{input.dtype}\n  try: src.to(input.dtype)")
+        raise ArgumentError(refusal(
+            f"{call}: types differ",
+            f"src is {src.dtype}, but input is {input.dtype}",
+            "src.to(input.dtype)"))
     smaller = src.dim() != index.dim() or any(s < i for s, i in zip(src.shape, index.shape))
     if smaller:
-        raise ArgumentError(f"{call}: src is smaller than index\n  src has shape {list(src.shape)}, "
-                            f"but index has {list(index.shape)}\n  try: a src at least as large")
+        raise ArgumentError(refusal(
+            f"{call}: src is smaller than index",
+            f"src has shape {list(src.shape)}, but index has {list(index.shape)}",
+            "a src at least as large"))
     result: Tensor = src[tuple(slice(size) for size in index.shape)]
     return result
 
@@ -145,12 +158,16 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
 def _index(call: str, input: Tensor, dim: int, index: Tensor, source: Tensor, reduction: Any,
            include_self: bool, out: Tensor | None) -> Tensor:
     if index.dim() > 1:
-        raise ArgumentError(f"{call}: index has {index.dim()} dimensions\n  it must have 0 or 1\n"
-                            "  try: index.reshape(-1)")
+        raise ArgumentError(refusal(
+            f"{call}: index has {index.dim()} dimensions",
+            "it must have 0 or 1",
+            "index.reshape(-1)"))
     updates = _row(source)
     if source.dim() == 0 and input.dim() > 1:
-        raise ArgumentError(f"{call}: ranks differ\n  source has no dimensions, but input has "
-                            f"{input.dim()}\n  try: source.reshape(...)")
+        raise ArgumentError(refusal(
+            f"{call}: ranks differ",
+            f"source has no dimensions, but input has {input.dim()}",
+            "source.reshape(...)"))
     result = _functions.scatter(_row(input), _row(index), updates, dim, reduction=reduction,
                                 include_self=include_self, negative="out_of_range")
     return _into(out, result.reshape(input.shape))

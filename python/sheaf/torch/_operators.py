@@ -42,14 +42,14 @@ def _schemas() -> None:
         head = (f'Tensor data, Tensor indices, {own}, str out_of_range="fail", '
                 'str negative="from_end", Scalar fill_value=0, *, int threads=0')
         library.define(f"{op}({head}) -> Tensor")
-        library.define(f"{op}_out({head}, Tensor(a!) out) -> Tensor(a!)")
+        library.define(f"{op}_out({head}, Tensor(a!) out) -> ()")
     for op, options in SCATTER_OPTIONS.items():
         own = ", ".join(f"{kind} {name}={default}" for name, kind, default in options)
         head = (f'Tensor data, Tensor indices, Tensor updates, {own}, str reduction="none", '
                 'bool include_self=True, str out_of_range="fail", str negative="from_end", *, '
                 "bool relaxed=False, int threads=0")
         library.define(f"{op}({head}) -> Tensor")
-        library.define(f"{op}_out({head}, Tensor(a!) out) -> Tensor(a!)")
+        library.define(f"{op}_out({head}, Tensor(a!) out) -> ()")
     # The gradient of a gather: the updates, added up in zeros. `op` is the scatter's name.
     library.define("_scatter_zeros(Tensor updates, Tensor indices, SymInt[] shape, str op, "
                    "int axis, int batch_dims, str out_of_range, str negative) -> Tensor")
@@ -121,7 +121,7 @@ def run_scatter(op: str, data: Tensor, indices: Tensor, updates: Tensor, given: 
                 relaxed: bool, threads: int, out: Tensor | None = None) -> Any:
     axis, batch_dims, reduction, include_self, *rule = scatter_arguments(op, *given)
     return _sheaf.run_scatter(op, data, indices, updates, out, threads, True, axis, batch_dims,
-                              reduction, include_self, relaxed, *rule)
+                              reduction, include_self, relaxed, "", *rule)
 
 
 def run_scatter_zeros(updates: Tensor, indices: Tensor, shape: Any, op: str, axis: int,
@@ -134,8 +134,8 @@ def _register_gather(op: str) -> None:
     def kernel(data: Tensor, indices: Tensor, *given: Any, threads: int = 0) -> Any:
         return run_gather(op, data, indices, given, threads)
 
-    def into(data: Tensor, indices: Tensor, *given: Any, out: Tensor, threads: int = 0) -> Any:
-        return run_gather(op, data, indices, given, threads, out)
+    def into(data: Tensor, indices: Tensor, *given: Any, out: Tensor, threads: int = 0) -> None:
+        run_gather(op, data, indices, given, threads, out)
 
     register(op, kernel, "CPU", "CUDA")
     register(f"{op}_out", into, "CPU", "CUDA")
@@ -147,8 +147,8 @@ def _register_scatter(op: str) -> None:
         return run_scatter(op, data, indices, updates, given, relaxed, threads)
 
     def into(data: Tensor, indices: Tensor, updates: Tensor, *given: Any, out: Tensor,
-             relaxed: bool = False, threads: int = 0) -> Any:
-        return run_scatter(op, data, indices, updates, given, relaxed, threads, out)
+             relaxed: bool = False, threads: int = 0) -> None:
+        run_scatter(op, data, indices, updates, given, relaxed, threads, out)
 
     register(op, kernel, "CPU", "CUDA")
     register(f"{op}_out", into, "CPU", "CUDA")
@@ -162,5 +162,8 @@ register("_scatter_zeros", run_scatter_zeros, "CPU", "CUDA")
 
 
 def any_requires_grad(*tensors: Any) -> bool:
-    return torch.is_grad_enabled() and any(
-        tensor.requires_grad for tensor in tensors if isinstance(tensor, Tensor))
+    if torch.is_grad_enabled():
+        for tensor in tensors:
+            if isinstance(tensor, Tensor) and tensor.requires_grad:
+                return True
+    return False

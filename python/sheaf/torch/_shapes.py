@@ -75,9 +75,8 @@ def _register_gather(op: str) -> None:
         return data.new_empty(gather_shape(op, data, indices, own))
 
     def fake_out(data: Tensor, indices: Tensor, *given: Any, out: Tensor,
-                 threads: int = 0) -> Tensor:
+                 threads: int = 0) -> None:
         fake(data, indices, *given)
-        return out
 
     torch.library.register_fake(f"sheaf::{op}", fake, lib=operators.library)
     torch.library.register_fake(f"sheaf::{op}_out", fake_out, lib=operators.library)
@@ -92,14 +91,13 @@ def _register_scatter(op: str) -> None:
         _check_devices(op, data, indices, updates)
         reduction, include_self, out_of_range, negative = how
         _plan(_sheaf.plan_scatter, op, (data, indices, updates),
-              *operators.scatter_options(op, own), reduction, include_self, relaxed, out_of_range,
-              negative)
+              *operators.scatter_options(op, own), reduction, include_self, relaxed, "",
+              out_of_range, negative)
         return data.new_empty(data.shape)
 
     def fake_out(data: Tensor, indices: Tensor, updates: Tensor, *given: Any, out: Tensor,
-                 relaxed: bool = False, threads: int = 0) -> Tensor:
+                 relaxed: bool = False, threads: int = 0) -> None:
         fake(data, indices, updates, *given, relaxed=relaxed)
-        return out
 
     torch.library.register_fake(f"sheaf::{op}", fake, lib=operators.library)
     torch.library.register_fake(f"sheaf::{op}_out", fake_out, lib=operators.library)

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "plan/refuse.h"
 #include "sheaf/error.h"
 #include "support/text.h"
 
@@ -12,8 +13,9 @@ namespace {
 void check(cudaError_t error, const char* what) {
   if (error != cudaSuccess) {
     cudaGetLastError();  // not to be found again by the next check
-    throw Error(ErrorCode::kDevice, cat("cuda: error\n  ", what, ": ", cudaGetErrorString(error),
-                                        "\n  try: compute-sanitizer, to find what went wrong"));
+    throw Error(ErrorCode::kDevice,
+                refusal_text("cuda: error", cat(what, ": ", cudaGetErrorString(error)), "",
+                             "compute-sanitizer, to find what went wrong"));
   }
 }
 

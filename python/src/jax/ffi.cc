@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bindings.h"
+#include "plan/refuse.h"
 #include "plan/request.h"
 #include "sheaf/cuda.h"
 #include "sheaf/error.h"
@@ -40,8 +41,8 @@ DType dtype_of(ffi::DataType type) {
     }
   }
   throw Error(ErrorCode::kUnsupported,
-              "jax: unsupported element type\n  one of XLA's own\n"
-              "  try: an integer, float or complex type");
+              sheaf::refusal_text("jax: unsupported element type", "one of XLA's own", "",
+                                  "an integer, float or complex type"));
 }
 
 TensorSpec spec_of(const ffi::AnyBuffer& buffer) {

@@ -26,10 +26,17 @@ Threads worthwhile_threads(int64_t bytes, int limit);
 void run_on_threads(int64_t count, Threads threads,
                     const std::function<void(int64_t, int64_t)>& work);
 
+// Becomes an int64_t and nothing else. Work that takes int would be given a part of the number.
+struct Int64Only {
+  operator int64_t() const;
+  template <class Other>
+  operator Other() const = delete;
+};
+
 // The same, from the caller alone if one thread is enough: small calls never touch the pool.
 template <class Work>
 void parallel_ranges(int64_t count, Threads threads, const Work& work) {
-  static_assert(std::is_invocable_v<Work, int64_t, int64_t>);
+  static_assert(std::is_invocable_v<Work, Int64Only, Int64Only>, "a range takes two int64_t");
   if (threads.count <= 1 || count <= 1) {
     work(int64_t{0}, count);
   } else {

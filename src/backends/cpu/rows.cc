@@ -45,8 +45,10 @@ const char* narrow_refusal(const KernelQuery& query) {
 
 const char* small_refusal(const KernelQuery& query) {
   const Nest& nest = query.nest;
-  if (nest.loops.size() != 1 || nest.loops[0].extent > kSmallCall ||
-      nest.loops[0].extent * nest.row_bytes > kSmallOutput) {
+  if (nest.loops.size() != 1) {
+    return "not a single loop over rows";
+  }
+  if (nest.loops[0].extent > kSmallCall || nest.loops[0].extent * nest.row_bytes > kSmallOutput) {
     return "more than 256 rows, or than 32 KiB";
   }
   if (nest.out_of_range == OutOfRange::kFill) {

@@ -42,11 +42,13 @@ const char* sorted_refusal(const KernelQuery& query);
 bool run_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
 size_t sorted_bytes(const Nest& nest, int threads);
 
-// scatter_steps.cu: Backend::fill, Backend::count and Backend::divide
+// scatter_steps.cu: Backend::fill, Backend::count, Backend::divide and DeviceSteps::convert
 void fill(const Backend& self, const Nest& nest, const std::byte* element,
           const ScatterBuffers& buffers, const Launch& launch);
 void count(const Backend& self, const Nest& nest, const ScatterBuffers& buffers,
            const Launch& launch);
+void convert(const Nest& nest, DType from, DType to, const std::byte* data, std::byte* output,
+             const Launch& launch);
 void divide(const Nest& nest, DType type, const std::byte* counts, std::byte* sums, int64_t self,
             const Launch& launch);
 

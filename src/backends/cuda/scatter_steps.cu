@@ -84,6 +84,22 @@ __global__ void __launch_bounds__(kBlockThreads)
   });
 }
 
+// One element per point, from a narrow float type to f32 or back.
+template <class T, bool kWidens>
+__global__ void __launch_bounds__(kBlockThreads)
+    convert_kernel(const __grid_constant__ StepArgs args, const std::byte* data) {
+  for_each_piece(args, [&](int64_t point, int64_t) {
+    const Place place = locate(args.nest, point);
+    if constexpr (kWidens) {
+      *reinterpret_cast<float*>(args.call.output + place.output) =
+          widened(*reinterpret_cast<const T*>(data + place.data));
+    } else {
+      *reinterpret_cast<T*>(args.call.output + place.output) =
+          narrowed<T>(*reinterpret_cast<const float*>(data + place.data));
+    }
+  });
+}
+
 }  // namespace
 
 void fill(const Backend& /*self*/, const Nest& nest, const std::byte* element,
@@ -106,6 +122,17 @@ void divide(const Nest& nest, DType type, const std::byte* counts, std::byte* su
   with_element_type(type, [&](auto zero) {
     divide_kernel<decltype(zero)>
         <<<step_blocks(args), kBlockThreads, 0, args.call.stream>>>(args, counts, self);
+  });
+}
+
+void convert(const Nest& nest, DType from, DType to, const std::byte* data, std::byte* output,
+             const Launch& launch) {
+  const StepArgs args =
+      step_args(nest, scatter_call({output, nullptr, nullptr}, launch), nest.row_bytes);
+  with_small_float(from == f32 ? to : from, [&](auto zero) {
+    using Narrow = decltype(zero);
+    const auto kernel = from == f32 ? convert_kernel<Narrow, false> : convert_kernel<Narrow, true>;
+    kernel<<<step_blocks(args), kBlockThreads, 0, args.call.stream>>>(args, data);
   });
 }
 

@@ -90,4 +90,11 @@ int64_t nonzero(const ConstTensor& from, const Tensor& coordinates) {
   return count;
 }
 
+void top_k(const ConstTensor& from, const Tensor& values, const Tensor& indices, int64_t axis,
+           bool largest) {
+  const void* inputs[] = {from.data};
+  void* outputs[] = {values.data, indices.data};
+  moves::top_k("top_k", from.spec, values.spec, indices.spec, axis, largest)(inputs, outputs);
+}
+
 }  // namespace sheaf

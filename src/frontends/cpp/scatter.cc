@@ -24,6 +24,7 @@ Request common(Op op, const Specs& specs, const Options& options) {
   r.include_self = options.include_self;
   r.onto_zeros = options.onto_zeros;
   r.relaxed = options.relaxed;
+  r.accumulate_f32 = options.accumulate_f32;
   r.rule = options.rule;
   return r;
 }

@@ -146,17 +146,25 @@ class Device final : public Counted<IDMLDevice, Device> {
   }
 
   HRESULT InitializeOperator(IDMLCompiledOperator* op, const Bindings& bindings) noexcept override {
+    return InitializeOperator(op, bindings, {});
+  }
+  HRESULT InitializeOperator(IDMLCompiledOperator* op, const Bindings& bindings,
+                             const Queue& queue) noexcept override {
     return guarded([&] {
       checked_cast<CompiledOperator>(this, "InitializeOperator", op)
           .executable()
-          ->initialize(bindings);
+          ->initialize(bindings, queue);
       return S_OK;
     });
   }
 
   HRESULT Dispatch(IDMLCompiledOperator* op, const Bindings& bindings) noexcept override {
+    return Dispatch(op, bindings, {});
+  }
+  HRESULT Dispatch(IDMLCompiledOperator* op, const Bindings& bindings,
+                   const Queue& queue) noexcept override {
     return guarded([&] {
-      checked_cast<CompiledOperator>(this, "Dispatch", op).executable()->dispatch(bindings);
+      checked_cast<CompiledOperator>(this, "Dispatch", op).executable()->dispatch(bindings, queue);
       return S_OK;
     });
   }

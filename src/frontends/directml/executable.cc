@@ -2,9 +2,9 @@
 #include "frontends/directml/executable.h"
 
 #include <cstdint>
-#include <cstring>
 #include <span>
 
+#include "moves/moves.h"
 #include "plan/byte_ranges.h"
 #include "plan/refuse.h"
 #include "support/text.h"
@@ -151,7 +151,7 @@ std::byte* Executable::persistent_memory(const Bindings& bindings, bool written)
       {"PersistentResource", persistent_bytes_, DML_PERSISTENT_BUFFER_ALIGNMENT, written});
 }
 
-void Executable::initialize(const Bindings& bindings) const {
+void Executable::initialize(const Bindings& bindings, const Queue& queue) const {
   const Request& r = plan_.request();
   std::byte* persistent = persistent_memory(bindings, true);
   if (persistent == nullptr && bindings.InputCount == 0) {
@@ -180,8 +180,10 @@ void Executable::initialize(const Bindings& bindings) const {
   }
   for (UINT i = 0; i < input_count_ && persistent != nullptr; ++i) {
     if (inputs_[i].owned) {
-      std::memcpy(persistent + inputs_[i].persistent_offset, sources[i],
-                  static_cast<size_t>(inputs_[i].required_bytes));
+      const TensorSpec bytes(u8, {static_cast<int64_t>(inputs_[i].required_bytes)});
+      const void* from[] = {sources[i]};
+      void* to[] = {persistent + inputs_[i].persistent_offset};
+      moves::copy("InitializeOperator", bytes, bytes)(from, to, queue);
     }
   }
 }
@@ -197,7 +199,7 @@ void Executable::refuse_output_in(const std::byte* persistent, const std::byte* 
   }
 }
 
-void Executable::dispatch(const Bindings& bindings) const {
+void Executable::dispatch(const Bindings& bindings, const Queue& queue) const {
   const Request& r = plan_.request();
   const DML_BINDING_DESC* list = input_bindings(bindings);
   check_count(r, "outputs", bindings.OutputCount, kOutputCount);
@@ -219,9 +221,9 @@ void Executable::dispatch(const Bindings& bindings) const {
   std::byte* output = bound_memory(r, bindings.Outputs[0], demand_of(output_, true));
   if (plan_.is_scatter()) {
     refuse_output_in(persistent, output);
-    plan_.run(sources[0], sources[1], sources[2], output);
+    run(plan_, sources[0], sources[1], sources[2], output, queue);
   } else {
-    plan_.run(sources[0], sources[1], output);
+    run(plan_, sources[0], sources[1], output, queue);
   }
 }
 

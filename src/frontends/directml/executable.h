@@ -35,10 +35,10 @@ class Executable {
   UINT64 persistent_bytes() const { return persistent_bytes_; }
 
   // Copies the owned inputs into the persistent resource.
-  void initialize(const Bindings& bindings) const;
+  void initialize(const Bindings& bindings, const Queue& queue) const;
 
-  // Checks the bindings, then runs the plan.
-  void dispatch(const Bindings& bindings) const;
+  // Checks the bindings, then runs the plan; on a device, starts it.
+  void dispatch(const Bindings& bindings, const Queue& queue) const;
 
  private:
   const DML_BINDING_DESC* input_bindings(const Bindings& bindings) const;

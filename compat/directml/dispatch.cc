@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+//
+// The command recorder: bindings are checked when a dispatch is recorded, and read when it runs.
+#include "objects.h"
+#include "plan/byte_ranges.h"
+#include "support/text.h"
+
+namespace sheaf::dml_com {
+namespace {
+
+[[noreturn]] void refuse(const Program& program, const std::string& what, const std::string& detail,
+                         const std::string& next) {
+  dml::detail::refuse({.who = program.name(),
+                       .what = what,
+                       .detail = detail,
+                       .given = cat(program.inputs().size(), " inputs   ", program.outputs().size(),
+                                    " outputs   temporary ", program.temporary_bytes(),
+                                    " bytes   persistent ", program.persistent_bytes(), " bytes"),
+                       .next = next});
+}
+
+// What a range has to satisfy.
+struct Demand {
+  std::string name;
+  UINT64 bytes, alignment;
+  bool written;
+};
+
+Demand demand_of(const Slot& slot, bool written) {
+  // TotalTensorSizeInBytes is rounded up to 4 bytes; no byte after the last element is touched.
+  const bool rounded = slot.total_bytes - slot.required_bytes < 4;
+  return {slot.name, rounded ? slot.required_bytes : slot.total_bytes, slot.alignment, written};
+}
+
+// A range of a buffer, on the host or on a device.
+struct Place {
+  d3d12::BufferMemory memory{};
+  UINT64 offset = 0, bytes = 0;
+
+  std::byte* address() const { return memory.data == nullptr ? nullptr : memory.data + offset; }
+};
+
+Place checked_range(const Program& program, const Binding& binding, const Demand& demand) {
+  const auto memory =
+      d3d12::private_view<d3d12::BufferMemory>(binding.buffer.get(), d3d12::kBufferMemory);
+  if (memory.data == nullptr) {
+    refuse(program, "no buffer",
+           cat(demand.name, " is bound to ",
+               binding.buffer ? "a resource of another Direct3D" : "a null Buffer"),
+           "a buffer that the parent device created");
+  }
+  // Written so that no sum can wrap.
+  if (binding.offset > memory.bytes || binding.bytes > memory.bytes - binding.offset) {
+    refuse(program, "binding outside its buffer",
+           cat(demand.name, " has Offset ", binding.offset, " and SizeInBytes ", binding.bytes,
+               ", but the buffer has ", memory.bytes, " bytes"),
+           "a range inside the buffer");
+  }
+  if (binding.bytes < demand.bytes) {
+    refuse(program, "binding too small",
+           cat(demand.name, " has SizeInBytes ", binding.bytes, ", but needs ", demand.bytes),
+           "as many bytes as TotalTensorSizeInBytes or the binding properties say");
+  }
+  if (binding.offset % demand.alignment != 0) {
+    refuse(program, "binding not aligned",
+           cat(demand.name, " has Offset ", binding.offset, ", which is no multiple of ",
+               demand.alignment),
+           cat("an Offset that is a multiple of ", demand.alignment));
+  }
+  if (demand.written && !memory.written_by_commands) {
+    refuse(program, "upload buffer", cat(demand.name, " is bound to a buffer of an upload heap"),
+           "a buffer of D3D12_HEAP_TYPE_DEFAULT");
+  }
+  return {memory, binding.offset, demand.bytes};
+}
+
+Place checked_binding(const Program& program, const BoundList& list, const Demand& demand) {
+  if (list.type != DML_BINDING_TYPE_BUFFER) {
+    refuse(program, "not bound",
+           cat(demand.name, " has a binding of Type ", static_cast<int>(list.type)),
+           "DML_BINDING_TYPE_BUFFER (1)");
+  }
+  return checked_range(program, list.ranges[0], demand);
+}
+
+bool is_none(const BoundList& list) {
+  return list.type == DML_BINDING_TYPE_NONE || list.ranges.empty() ||
+         (list.ranges.size() == 1 && !list.ranges[0].buffer && list.ranges[0].bytes == 0);
+}
+
+// A resource that is needed only where `bytes` is not 0. One that is bound without need is left
+// alone: many programs bind what they have.
+Place resource(const Program& program, const BoundList& list, const Demand& demand) {
+  return demand.bytes == 0 ? Place{} : checked_binding(program, list, demand);
+}
+
+void check_count(const Program& program, const char* what, size_t count, size_t expected) {
+  if (count != expected) {
+    refuse(program, "wrong number of bindings",
+           cat(count, " ", what, " are bound, but there are ", expected), "one binding for each");
+  }
+}
+
+// The memory of one execution, and what keeps it alive.
+struct Execution {
+  std::shared_ptr<const Program> program;
+  std::vector<Place> inputs, outputs;  // an input that leads nowhere has no memory
+  Place temporary;
+  std::vector<com::Ref<ID3D12Resource>> buffers;
+
+  void keep(const BoundList& list) {
+    for (const Binding& range : list.ranges) {
+      buffers.push_back(range.buffer);
+    }
+  }
+};
+
+// The device that all of its memory is on; null if some is host memory.
+const char* common_device(const Execution& e) {
+  const char* device = nullptr;
+  for (const auto* places : {&e.inputs, &e.outputs}) {
+    for (const Place& place : *places) {
+      if (place.memory.data != nullptr && place.memory.on_device == nullptr) {
+        return nullptr;
+      }
+      device = place.memory.on_device != nullptr ? place.memory.device : device;
+    }
+  }
+  return device;
+}
+
+// Runs on host memory, on copies of what lies on a device.
+void run_on_host(const Execution& e) {
+  std::vector<std::vector<std::byte>> copies;
+  const auto host_address = [&](const Place& place) {
+    if (place.memory.on_device == nullptr) {
+      return place.address();
+    }
+    copies.emplace_back(static_cast<size_t>(place.bytes));
+    place.memory.on_device->download(copies.back().data(), copies.back().size(),
+                                     static_cast<size_t>(place.offset));
+    return copies.back().data();
+  };
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  for (const Place& place : e.inputs) {
+    inputs.push_back(host_address(place));
+  }
+  for (const Place& place : e.outputs) {
+    outputs.push_back(host_address(place));
+  }
+  e.program->run(inputs, outputs, host_address(e.temporary), {});
+  for (size_t i = 0; i < e.outputs.size(); ++i) {
+    const Place& place = e.outputs[i];
+    if (place.memory.on_device != nullptr) {
+      place.memory.on_device->upload(outputs[i], static_cast<size_t>(place.bytes),
+                                     static_cast<size_t>(place.offset));
+    }
+  }
+}
+
+void run(const Execution& e) {
+  const char* device = common_device(e);
+  if (device == nullptr || !e.program->only_plans()) {
+    return run_on_host(e);
+  }
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  for (const Place& place : e.inputs) {
+    inputs.push_back(place.address());
+  }
+  for (const Place& place : e.outputs) {
+    outputs.push_back(place.address());
+  }
+  e.program->run(inputs, outputs, e.temporary.address(), {.device = device});
+}
+
+bool meet(const void* a, UINT64 bytes_a, const void* b, UINT64 bytes_b) {
+  return ranges_meet(a, {0, static_cast<int64_t>(bytes_a)}, b, {0, static_cast<int64_t>(bytes_b)});
+}
+
+// Nodes run one after the other, so an output that lies in an input, in another output or in the
+// temporary resource would be seen by later ones. A single operator checks its own memory.
+void check_apart(const Execution& e, const Place& persistent) {
+  const Program& program = *e.program;
+  const auto& slots = program.outputs();
+  for (size_t o = 0; o < e.outputs.size(); ++o) {
+    const auto clashes = [&](const void* other, UINT64 bytes) {
+      return other != nullptr && bytes > 0 &&
+             meet(e.outputs[o].address(), slots[o].required_bytes, other, bytes);
+    };
+    bool apart = !clashes(e.temporary.address(), program.temporary_bytes()) &&
+                 !clashes(persistent.address(), program.persistent_bytes());
+    for (size_t i = 0; i < o; ++i) {
+      apart = apart && !clashes(e.outputs[i].address(), slots[i].required_bytes);
+    }
+    for (size_t i = 0; program.temporary_bytes() > 0 && i < e.inputs.size(); ++i) {
+      apart = apart && !clashes(e.inputs[i].address(), program.inputs()[i].required_bytes);
+    }
+    if (!apart) {
+      refuse(program, "memory overlaps",
+             cat(slots[o].name, " shares memory with another tensor or resource"),
+             "memory of its own");
+    }
+  }
+  for (size_t i = 0; i < e.inputs.size(); ++i) {
+    if (e.temporary.address() != nullptr && e.inputs[i].address() != nullptr &&
+        meet(e.inputs[i].address(), program.inputs()[i].required_bytes, e.temporary.address(),
+             program.temporary_bytes())) {
+      refuse(program, "memory overlaps",
+             cat(program.inputs()[i].name, " shares memory with the temporary resource"),
+             "memory of its own");
+    }
+  }
+}
+
+d3d12::Command execution_command(const std::shared_ptr<const Program>& shared,
+                                 const BindingTable& table, com::Ref<DeviceState> device) {
+  const Program& program = *shared;
+  Execution e;
+  e.program = shared;
+  check_count(program, "inputs", table.inputs().size(), program.inputs().size());
+  check_count(program, "outputs", table.outputs().size(), program.outputs().size());
+  const Place persistent = resource(program, table.persistent(),
+                                    {"the persistent resource", program.persistent_bytes(),
+                                     DML_PERSISTENT_BUFFER_ALIGNMENT, false});
+  e.temporary = resource(
+      program, table.temporary(),
+      {"the temporary resource", program.temporary_bytes(), DML_TEMPORARY_BUFFER_ALIGNMENT, true});
+  for (size_t i = 0; i < program.inputs().size(); ++i) {
+    const Slot& slot = program.inputs()[i];
+    const BoundList& list = table.inputs()[i];
+    e.keep(list);
+    if (slot.owned && !is_none(list)) {
+      refuse(program, "owned tensor bound",
+             cat(slot.name, " is OWNED_BY_DML; it is bound at initialisation only"),
+             "DML_BINDING_TYPE_NONE (0)");
+    }
+    if (slot.owned) {
+      e.inputs.push_back(
+          {persistent.memory, persistent.offset + slot.persistent_offset, slot.required_bytes});
+    } else {
+      e.inputs.push_back(slot.used ? checked_binding(program, list, demand_of(slot, false))
+                                   : Place{});
+    }
+  }
+  for (size_t i = 0; i < program.outputs().size(); ++i) {
+    e.outputs.push_back(
+        checked_binding(program, table.outputs()[i], demand_of(program.outputs()[i], true)));
+    e.keep(table.outputs()[i]);
+  }
+  e.keep(table.temporary());
+  e.keep(table.persistent());
+  check_apart(e, persistent);
+  return [e = std::move(e), device = std::move(device)] { device->guarded_void([&] { run(e); }); };
+}
+
+struct Copy {
+  Place to, from;
+};
+
+// The owned inputs of one operator go into its persistent resource, which is bound as an output.
+void add_initialization(const Program& program, const BoundList& inputs, const BoundList& output,
+                        std::vector<Copy>& copies) {
+  if (program.persistent_bytes() == 0) {
+    return;
+  }
+  const Place persistent = checked_binding(program, output,
+                                           {"the persistent resource", program.persistent_bytes(),
+                                            DML_PERSISTENT_BUFFER_ALIGNMENT, true});
+  check_count(program, "inputs", inputs.ranges.size(), program.inputs().size());
+  for (size_t i = 0; i < program.inputs().size(); ++i) {
+    const Slot& slot = program.inputs()[i];
+    if (!slot.owned) {
+      continue;
+    }
+    const Place from = checked_range(program, inputs.ranges[i], demand_of(slot, false));
+    if (meet(from.address(), slot.required_bytes, persistent.address(),
+             program.persistent_bytes())) {
+      refuse(program, "memory overlaps",
+             cat("the persistent resource and ", slot.name, " share memory"), "memory of its own");
+    }
+    copies.push_back(
+        {{persistent.memory, persistent.offset + slot.persistent_offset, slot.required_bytes},
+         from});
+  }
+}
+
+d3d12::Command initialization_command(const OperatorInitializer& initializer,
+                                      const BindingTable& table) {
+  std::vector<Copy> copies;
+  std::vector<com::Ref<ID3D12Resource>> buffers;
+  const auto& programs = initializer.programs();
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const BoundList none;
+    const BoundList& inputs = i < table.inputs().size() ? table.inputs()[i] : none;
+    const BoundList& output = i < table.outputs().size() ? table.outputs()[i] : none;
+    add_initialization(*programs[i], inputs, output, copies);
+    for (const BoundList* list : {&inputs, &output}) {
+      for (const Binding& range : list->ranges) {
+        buffers.push_back(range.buffer);
+      }
+    }
+  }
+  return [copies = std::move(copies), buffers = std::move(buffers)] {
+    for (const auto& [to, from] : copies) {
+      d3d12::copy_bytes(to.memory, to.offset, from.memory, from.offset, to.bytes);
+    }
+  };
+}
+
+}  // namespace
+
+void CommandRecorder::RecordDispatch(ID3D12CommandList* list, IDMLDispatchable* dispatchable,
+                                     IDMLBindingTable* bindings) {
+  device()->guarded_void([&] {
+    auto* recorder = d3d12::private_view<d3d12::Recorder*>(list, d3d12::kRecorder);
+    const auto& table = checked_cast<BindingTable>(device(), "RecordDispatch", bindings);
+    if (recorder == nullptr || dispatchable == nullptr || table.dispatchable() != dispatchable) {
+      refuse_binding("RecordDispatch",
+                     recorder == nullptr ? "the command list is null or of another Direct3D"
+                                         : "the binding table was made for another dispatchable",
+                     "a list of the parent device, and the table that was reset for this one");
+    }
+    if (auto* initializer = dynamic_cast<OperatorInitializer*>(dispatchable)) {
+      recorder->record(initialization_command(*initializer, table));
+    } else {
+      const auto& compiled =
+          checked_cast<CompiledOperator>(device(), "RecordDispatch", dispatchable);
+      recorder->record(execution_command(compiled.program(), table, com::Ref(device())));
+    }
+  });
+}
+
+}  // namespace sheaf::dml_com
