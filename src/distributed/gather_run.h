@@ -44,7 +44,6 @@ class GatherRun {
   const Communicator& comm_;
   const Plan& plan_;
   const CellSpace& space_;
-  int64_t piece_bytes_;
   int64_t batch_tuples_ = 0, batches_ = 0;
   int64_t quota_ = 0;  // rows per round and pair of ranks
   DistinctCells distinct_;
