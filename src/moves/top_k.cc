@@ -98,7 +98,8 @@ Work top_k(const char* who, const TensorSpec& from, const TensorSpec& values,
     auto* places_to = static_cast<std::byte*>(outputs[1]);
     if ((read == nullptr || values_to == nullptr || places_to == nullptr) &&
         element_count(from.sizes) > 0) {
-      refuse({who, "null pointer", "a tensor has no memory", from.str(), "memory for every tensor"});
+      refuse(
+          {who, "null pointer", "a tensor has no memory", from.str(), "memory for every tensor"});
     }
     const ByteRange source = *byte_range(from);
     if (ranges_meet(read, source, values_to, *byte_range(values)) ||
