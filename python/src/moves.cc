@@ -12,7 +12,6 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "errors.h"
-#include "gil.h"
 #include "sheaf/move.h"
 #include "support/text.h"
 
