@@ -31,6 +31,12 @@ install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/sheafConfigVersion.cmake"
   DESTINATION ${package_dir})
 
+# find_package(sheaf COMPONENTS mpi). It reaches inside the library, which a libsheaf.so hides.
+if(TARGET sheaf_mpi AND NOT BUILD_SHARED_LIBS)
+  install(TARGETS sheaf_mpi EXPORT sheafMpiTargets)
+  install(EXPORT sheafMpiTargets NAMESPACE sheaf:: DESTINATION ${package_dir})
+endif()
+
 # pkg-config sheaf. cmake_path(APPEND) keeps a directory that the packager gave as an absolute path.
 file(RELATIVE_PATH pc_to_prefix
   "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")

@@ -14,6 +14,7 @@
 #include "command.h"
 #include "interrupt.h"
 #include "io/npy.h"
+#include "launched.h"
 #include "plan/request.h"
 #include "sheaf/queue.h"
 #include "sheaf/sheaf.h"
@@ -167,7 +168,30 @@ void report(const OperatorOptions& o, const Plan& plan, const FileStats& stats) 
   }
 }
 
+// Under mpirun.
+int run_as_rank(const OperatorOptions& o) {
+  if (is_scatter(o.op) || !o.device.empty()) {
+    throw Error(Refusal{.code = ErrorCode::kUnsupported,
+                        .who = "mpirun",
+                        .what = "only gathers from files",
+                        .detail = cat(to_string(o.op), o.device.empty() ? "" : " with --device",
+                                      " was started by mpirun"),
+                        .next = "no mpirun; programs scatter with sheaf/mpi.h"});
+  }
+  return run_launched(
+      {.data = o.data,
+       .indices = o.indices,
+       .output = o.output,
+       .request = [&o](const TensorSpec& data,
+                       const TensorSpec& indices) { return request_of(o, data, indices); },
+       .memory = o.file.memory,
+       .quiet = o.quiet});
+}
+
 int run_operator(OperatorOptions& o) {
+  if (launched_ranks() > 1) {
+    return run_as_rank(o);
+  }
   leave_nothing_on_interrupt();
   const Table data = table_argument(o.data);
   const Array indices = indices_argument(o.indices);
@@ -202,6 +226,7 @@ std::string examples(Op op) {
   switch (op) {
     case Op::kGather:
       return "  sheaf gather model.safetensors:embed 3,1,-2 -o rows.npy\n"
+             "  mpirun -n 4 sheaf gather table.npy ids.npy -o rows.npy\n"
              "  cut -f1 log.tsv | sheaf gather table.npy - -o - | python3 plot.py";
     case Op::kGatherElements: return "  sheaf gather_elements scores.npy best.npy --axis 1 -o -";
     case Op::kGatherNd: return "  sheaf gather_nd grid.npy '0,1;2,2' -o cells.npy";

@@ -32,8 +32,10 @@ from ._segments import (
     scatter_softmax,
     scatter_sum,
 )
+from ._sharded import ShardedTable
 
 __all__ = [
+    "ShardedTable",
     "embedding",
     "gather",
     "index_add",

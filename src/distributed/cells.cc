@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "distributed/cells.h"
+
+#include <algorithm>
+
+#include "plan/byte_ranges.h"
+#include "plan/lower.h"
+#include "plan/resolve.h"
+
+namespace sheaf::distributed {
+namespace {
+
+int64_t product(const Dims& sizes, int from, int to) {
+  int64_t result = 1;
+  for (int d = from; d < to; ++d) {
+    result *= sizes[d];
+  }
+  return result;
+}
+
+bool is_elements(const Request& r) {
+  return r.op == Op::kGatherElements || r.op == Op::kScatterElements;
+}
+bool is_nd(const Request& r) { return r.op == Op::kGatherNd || r.op == Op::kScatterNd; }
+
+bool in_cell(const Request& r, int axis) {
+  if (is_elements(r)) {
+    return true;
+  }
+  const auto batch = static_cast<int>(r.batch_dims);
+  return is_nd(r) ? axis < batch + r.indices.sizes.back() : axis < batch || axis == r.axis;
+}
+
+// What one step along each axis of data is worth in cells.
+Dims cell_strides(const Request& r, CellSpace& space) {
+  const int split = coordinate_axis(r, 0);
+  Dims strides(r.data.rank(), 0);
+  for (int d = r.data.rank() - 1; d >= 0; --d) {
+    if (in_cell(r, d) && d != split) {
+      strides[d] = space.inner;
+      space.inner *= r.data.sizes[d];
+    }
+  }
+  strides[split] = space.inner;
+  space.cell_axes.push_back(split);
+  for (int d = 0; d < r.data.rank(); ++d) {
+    if (d != split) {
+      (in_cell(r, d) ? space.cell_axes : space.slice_axes).push_back(d);
+    }
+  }
+  return strides;
+}
+
+void add_walk(const Request& r, const Dims& strides, CellSpace& space) {
+  const int tuple = tuple_dim(r);
+  for (int d = 0; d < r.indices.rank(); ++d) {
+    if (d == tuple) {
+      continue;
+    }
+    // gather_elements may stretch indices or data of size 1 along the grid.
+    const int64_t extent = is_elements(r) ? r.grid().sizes[d] : r.indices.sizes[d];
+    const bool along_data = is_elements(r) ? d != r.axis && r.data.sizes[d] > 1 : d < r.batch_dims;
+    space.dims.push_back({extent, r.indices.sizes[d] > 1 ? used_stride(r.indices, d) : 0,
+                          along_data ? strides[d] : 0});
+    space.tuples *= extent;
+  }
+  const int64_t count = tuple < 0 ? 1 : r.indices.sizes[tuple];
+  for (int c = 0; c < count; ++c) {
+    const int axis = coordinate_axis(r, c);
+    space.components.push_back(
+        {r.data.sizes[axis], tuple < 0 ? 0 : c * used_stride(r.indices, tuple), strides[axis]});
+  }
+}
+
+template <class Index>
+struct CellWalk {
+  const CellSpace& space;
+  Negative negative;
+  OutOfRange out_of_range;
+  const std::byte* indices;
+
+  int64_t cell(int64_t element, int64_t position) const {
+    int64_t cell = position;
+    for (const auto& c : space.components) {
+      const int64_t entry = resolve(load_index<Index>(indices, element + c.index_offset), c.extent,
+                                    negative, out_of_range);
+      if (entry == kOutside) {
+        return kNoCell;
+      }
+      cell += entry * c.cell_stride;
+    }
+    return cell;
+  }
+
+  // Runs along the last dimension; an odometer over the others.
+  void walk(int64_t first, int64_t count, int64_t* cells) const {
+    const int last = space.dims.size() - 1;
+    if (last < 0) {
+      std::fill_n(cells, count, cell(0, 0));
+      return;
+    }
+    Dims at(last + 1, 0);
+    for (int d = last; d >= 0; --d) {
+      at[d] = first % space.dims[d].extent;
+      first /= space.dims[d].extent;
+    }
+    while (count > 0) {
+      int64_t element = 0, position = 0;
+      for (int d = 0; d <= last; ++d) {
+        element += at[d] * space.dims[d].index_stride;
+        position += at[d] * space.dims[d].cell_stride;
+      }
+      const auto& run = space.dims[last];
+      const int64_t length = std::min(count, run.extent - at[last]);
+      for (int64_t i = 0; i < length; ++i) {
+        *cells++ = cell(element + i * run.index_stride, position + i * run.cell_stride);
+      }
+      count -= length;
+      at[last] += length;
+      for (int d = last; d > 0 && at[d] == space.dims[d].extent; --d) {
+        at[d] = 0;
+        ++at[d - 1];
+      }
+    }
+  }
+};
+
+}  // namespace
+
+CellSpace cell_space(const Plan& plan) {
+  const Request& r = plan.request();
+  CellSpace space;
+  const Dims strides = cell_strides(r, space);
+  add_walk(r, strides, space);
+  const int64_t bytes = r.data.dtype.bytes();
+  if (is_elements(r)) {
+    space.after_bytes = bytes;
+  } else if (is_nd(r)) {
+    const auto end = static_cast<int>(r.batch_dims + r.indices.sizes.back());
+    space.after_bytes = product(r.data.sizes, end, r.data.rank()) * bytes;
+  } else {
+    const auto axis = static_cast<int>(r.axis);
+    space.before = product(r.data.sizes, static_cast<int>(r.batch_dims), axis);
+    space.after_bytes = product(r.data.sizes, axis + 1, r.data.rank()) * bytes;
+  }
+  space.section_tuples = space.tuples;
+  if (space.before != 1) {
+    space.section_tuples =
+        product(r.indices.sizes, static_cast<int>(r.batch_dims), r.indices.rank());
+  }
+  return space;
+}
+
+namespace {
+
+void walk_cells(const CellSpace& space, const Plan& plan, OutOfRange rule, const void* indices,
+                int64_t first, int64_t count, int64_t* cells) {
+  if (count == 0) {
+    return;
+  }
+  with_index_type(plan.indices().dtype, [&](auto zero) {
+    CellWalk<decltype(zero)>{space, plan.nest().negative, rule,
+                             static_cast<const std::byte*>(indices)}
+        .walk(first, count, cells);
+  });
+}
+
+}  // namespace
+
+void read_cells(const CellSpace& space, const Plan& plan, const void* indices, int64_t first,
+                int64_t count, int64_t* cells) {
+  walk_cells(space, plan, plan.nest().out_of_range, indices, first, count, cells);
+}
+
+bool all_in_range(const CellSpace& space, const Plan& plan, const void* indices) {
+  constexpr int64_t kChunk = 512;  // stays in the first-level cache
+  int64_t cells[kChunk];
+  for (int64_t first = 0; first < space.tuples; first += kChunk) {
+    const int64_t count = std::min(kChunk, space.tuples - first);
+    walk_cells(space, plan, OutOfRange::kFail, indices, first, count, cells);
+    if (std::find(cells, cells + count, kNoCell) != cells + count) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace sheaf::distributed

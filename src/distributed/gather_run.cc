@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include "distributed/gather_run.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "distributed/rows.h"
+#include "plan/refuse.h"
+#include "support/text.h"
+
+namespace sheaf::distributed {
+namespace {
+
+constexpr int64_t kRoundBytes = int64_t{1} << 20;
+// Below this many rows per message, latency costs more than the cache saves.
+constexpr int64_t kMinRows = 64;
+
+// Two rounds are under way at a time: cells and rows of both, on both sides.
+int64_t bytes_per_quota(const CellSpace& space, int ranks) {
+  return ranks * (4 * space.row_bytes() + 2 * int64_t{8} + LocalPart::bytes_per_row(space));
+}
+
+int64_t batch_tuples(int64_t workspace, int64_t largest) {
+  const int64_t room = std::min<int64_t>(workspace / 2 / DistinctCells::kBytesPerTuple, INT32_MAX);
+  return std::max<int64_t>(std::min(room, largest), 1);
+}
+
+int64_t row_quota(const Plan& plan, const CellSpace& space, int ranks, int64_t workspace,
+                  int64_t batch) {
+  const int64_t quota = workspace / 2 / bytes_per_quota(space, ranks);
+  if (quota < 1) {
+    refuse(plan.request(), {Reason::kOption}, "workspace too small",
+           cat("workspace_bytes = ", workspace, ", but a row of ", space.row_bytes(),
+               " bytes per pair of ", ranks, " ranks needs ", 2 * bytes_per_quota(space, ranks)),
+           cat("workspace_bytes = ", 2 * bytes_per_quota(space, ranks), " or more"));
+  }
+  // Rows of one round stay in the cache between gather, message and unpacking.
+  const int64_t in_cache = kRoundBytes / (ranks * std::max<int64_t>(space.row_bytes(), 1));
+  return std::min({quota, batch, std::max(in_cache, kMinRows)});
+}
+
+}  // namespace
+
+GatherRun::GatherRun(const Communicator& comm, const mpi::ShardedTensor& tensor, const Plan& plan,
+                     const CellSpace& space, const mpi::ShardedOptions& options,
+                     int64_t largest_tuples)
+    : comm_(comm),
+      plan_(plan),
+      space_(space),
+      batch_tuples_(batch_tuples(options.workspace_bytes, largest_tuples)),
+      batches_((largest_tuples + batch_tuples_ - 1) / batch_tuples_),
+      quota_(row_quota(plan, space, comm.ranks(), options.workspace_bytes, batch_tuples_)),
+      distinct_(tensor.split(), space.inner, std::min(batch_tuples_, space.tuples)),
+      part_(tensor, plan, space, quota_ * comm.ranks(), options.workspace_bytes / 4),
+      cells_(size(std::min(batch_tuples_, space.tuples))),
+      requests_{{comm, options.message_bytes}, {comm, options.message_bytes}},
+      replies_{{comm, options.message_bytes}, {comm, options.message_bytes}} {
+  const int64_t rows = quota_ * comm.ranks();
+  counts_.asked.resize(size(comm.ranks()));
+  counts_.served.resize(size(comm.ranks()));
+  for (int buffer = 0; buffer < 2; ++buffer) {
+    asked_cells_[buffer].resize(size(rows));
+    served_[buffer].resize(size(rows * space.row_bytes()));
+    received_[buffer].resize(size(rows * space.row_bytes()));
+  }
+}
+
+void GatherRun::run(const void* indices, std::byte* output) {
+  traffic = {};
+  failed_ = nullptr;
+  for (int64_t batch = 0; batch < batches_; ++batch) {
+    const int64_t first = std::min(batch * batch_tuples_, space_.tuples);
+    run_batch(indices, first, std::min(batch_tuples_, space_.tuples - first), output);
+  }
+  comm_.together(plan_.request().name, [&] {
+    if (failed_) {
+      std::rethrow_exception(failed_);
+    }
+  });
+}
+
+void GatherRun::run_batch(const void* indices, int64_t first, int64_t count, std::byte* output) {
+  read_cells(space_, plan_, indices, first, count, cells_.data());
+  distinct_.assign(cells_.data(), count);
+  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+    counts_.asked[size(rank)] = distinct_.begin(rank + 1) - distinct_.begin(rank);
+  }
+  comm_.exchange(counts_.asked, counts_.served);
+  fill(first, count, output);
+  const int64_t most = std::max(*std::max_element(counts_.asked.begin(), counts_.asked.end()),
+                                *std::max_element(counts_.served.begin(), counts_.served.end()));
+  const int64_t rounds = (most + quota_ - 1) / quota_;
+  traffic.rounds += rounds;
+  if (rounds > 0) {
+    post_requests(0);
+  }
+  for (int64_t round = 0; round < rounds; ++round) {
+    requests_[round % 2].wait();
+    if (round + 1 < rounds) {
+      post_requests(round + 1);
+    }
+    serve(round);
+    post_replies(round);
+    if (round > 0) {
+      unpack(round - 1, first, output);
+    }
+  }
+  if (rounds > 0) {
+    unpack(rounds - 1, first, output);
+  }
+}
+
+// Of `total` rows between two ranks, those of this round.
+int64_t GatherRun::rows_in(int64_t total, int64_t round) const {
+  return std::clamp<int64_t>(total - round * quota_, 0, quota_);
+}
+
+void GatherRun::post_requests(int64_t round) {
+  Messages& messages = requests_[round % 2];
+  int64_t* asked = asked_cells_[round % 2].data();
+  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+    const int64_t wanted = rows_in(counts_.asked[size(rank)], round);
+    const int64_t* cells = distinct_.local_cells() + distinct_.begin(rank) + round * quota_;
+    const int64_t theirs = rows_in(counts_.served[size(rank)], round);
+    if (rank == comm_.rank()) {
+      std::copy_n(cells, theirs, asked);
+    } else {
+      messages.receive(rank, asked, theirs * 8, kRequest);
+      messages.send(rank, cells, wanted * 8, kRequest);
+      traffic.bytes_sent += wanted * 8;
+      traffic.bytes_received += theirs * 8;
+    }
+    asked += theirs;
+  }
+}
+
+// A part that fails (a file that cannot be read) must not leave the others waiting: they get rows
+// without meaning, and the error at the end.
+void GatherRun::serve(int64_t round) {
+  int64_t rows = 0;
+  for (const int64_t total : counts_.served) {
+    rows += rows_in(total, round);
+  }
+  try {
+    part_.gather(asked_cells_[round % 2].data(), rows, served_[round % 2].data());
+  } catch (...) {
+    failed_ = std::current_exception();
+  }
+}
+
+void GatherRun::post_replies(int64_t round) {
+  Messages& messages = replies_[round % 2];
+  const std::byte* served = served_[round % 2].data();
+  std::byte* received = received_[round % 2].data();
+  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+    const int64_t theirs = rows_in(counts_.served[size(rank)], round) * space_.row_bytes();
+    const int64_t mine = rows_in(counts_.asked[size(rank)], round) * space_.row_bytes();
+    if (rank != comm_.rank()) {
+      messages.receive(rank, received, mine, kReply);
+      messages.send(rank, served, theirs, kReply);
+      traffic.bytes_sent += theirs;
+      traffic.bytes_received += mine;
+      traffic.rows += rows_in(counts_.asked[size(rank)], round);
+    }
+    served += theirs;
+    received += mine;
+  }
+}
+
+void GatherRun::unpack(int64_t round, int64_t first, std::byte* output) {
+  replies_[round % 2].wait();
+  const std::byte* served = served_[round % 2].data();
+  const std::byte* received = received_[round % 2].data();
+  const int64_t row_bytes = space_.row_bytes();
+  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+    const int64_t rows = rows_in(counts_.asked[size(rank)], round);
+    const int64_t number = distinct_.begin(rank) + round * quota_;
+    const std::byte* row = rank == comm_.rank() ? served : received;  // own rows did not travel
+    for (int64_t i = 0; i < rows; ++i, row += row_bytes) {
+      for (int32_t t = distinct_.first_tuple(number + i); t >= 0; t = distinct_.next_tuple(t)) {
+        unpack_row(space_, first + t, row, output);
+      }
+    }
+    served += rows_in(counts_.served[size(rank)], round) * row_bytes;
+    received += rows * row_bytes;
+  }
+}
+
+// Tuples without a cell get the fill value.
+void GatherRun::fill(int64_t first, int64_t count, std::byte* output) {
+  if (plan_.nest().out_of_range != OutOfRange::kFill) {
+    return;
+  }
+  const int64_t bytes = plan_.data().dtype.bytes();
+  for (int64_t t = 0; t < count; ++t) {
+    if (cells_[size(t)] != kNoCell) {
+      continue;
+    }
+    std::byte* row = output + space_.grid_offset(first + t);
+    for (int64_t piece = 0; piece < space_.before; ++piece) {
+      for (int64_t at = 0; at < space_.after_bytes; at += bytes) {
+        copy_piece(row + piece * space_.piece_stride() + at, plan_.nest().fill_value, bytes);
+      }
+    }
+  }
+}
+
+}  // namespace sheaf::distributed

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include "distributed/local_part.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "distributed/communicator.h"
+#include "execution/host_steps.h"
+#include "plan/lower.h"
+#include "plan/reduce.h"
+#include "plan/refuse.h"
+#include "plan/scatter_steps.h"
+#include "sheaf/gather.h"
+#include "sheaf/scatter.h"
+
+namespace sheaf::distributed {
+namespace {
+
+// Axes of a cell: neighbours whose strides chain become one, so that a cell number is an index.
+void merge_chains(TensorSpec& view, int& groups) {
+  TensorSpec merged;
+  merged.dtype = view.dtype;
+  int count = 0;
+  for (int d = 0; d < view.rank(); ++d) {
+    if (d > 0 && d < groups && merged.strides.back() == view.sizes[d] * view.strides[d]) {
+      merged.sizes.back() *= view.sizes[d];
+      merged.strides.back() = view.strides[d];
+      continue;
+    }
+    count += d < groups ? 1 : 0;
+    merged.sizes.push_back(view.sizes[d]);
+    merged.strides.push_back(view.strides[d]);
+  }
+  view = merged;
+  groups = count;
+}
+
+}  // namespace
+
+int64_t LocalPart::bytes_per_row(const CellSpace& space) {
+  return static_cast<int64_t>(sizeof(int64_t)) * space.cell_axes.size();
+}
+
+LocalPart::LocalPart(const mpi::ShardedTensor& tensor, const Plan& whole, const CellSpace& space,
+                     int64_t max_rows, int64_t file_bytes)
+    : part_(tensor.part()),
+      split_(tensor.split()),
+      rank_(tensor.rank()),
+      whole_(whole),
+      inner_(space.inner),
+      row_bytes_(space.row_bytes()),
+      cells_(tensor.split().count(tensor.rank()) * space.inner) {
+  queue_ = part_.queue();
+  if (queue_.device.empty() && queue_.threads == 0) {
+    queue_.threads = threads_per_rank();
+  }
+  file_options_.memory = std::max<int64_t>(file_bytes, 1 << 20);
+  const TensorSpec& spec = part_.tensor().spec;
+  whole_table_ = part_.table() && spec.sizes[tensor.axis()] == split_.entries();
+  view_.dtype = spec.dtype;
+  for (const Dims* axes : {&space.cell_axes, &space.slice_axes}) {
+    for (const int64_t axis : *axes) {
+      view_.sizes.push_back(spec.sizes[static_cast<int>(axis)]);
+      view_.strides.push_back(spec.strides[static_cast<int>(axis)]);
+    }
+  }
+  groups_ = space.cell_axes.size();
+  merge_chains(view_, groups_);
+  if (groups_ > 1 || whole_table_) {
+    tuples_.resize(static_cast<size_t>(max_rows * groups_));
+  }
+  if (whole.is_scatter() && cells_ > 0) {
+    if (!whole.request().include_self && whole.request().reduction != Reduction::kNone) {
+      seen_.resize(static_cast<size_t>(cells_));
+    }
+    if (whole.request().reduction == Reduction::kMean) {
+      counts_.resize(static_cast<size_t>(cells_));
+    }
+  }
+}
+
+TensorSpec LocalPart::rows_spec(int64_t count) const {
+  Dims sizes{count};
+  for (int d = groups_; d < view_.rank(); ++d) {
+    sizes.push_back(view_.sizes[d]);
+  }
+  return {view_.dtype, sizes};
+}
+
+// Cells as indices into view_.
+const int64_t* LocalPart::tuples_of(const int64_t* cells, int64_t count) {
+  if (tuples_.empty()) {
+    return cells;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = cells[i];
+    if (whole_table_) {
+      rest = split_.entry(rank_, rest / inner_) * inner_ + rest % inner_;
+    }
+    int64_t* tuple = tuples_.data() + i * groups_;
+    for (int g = groups_ - 1; g > 0; --g) {
+      tuple[g] = rest % view_.sizes[g];
+      rest /= view_.sizes[g];
+    }
+    tuple[0] = rest;
+  }
+  return tuples_.data();
+}
+
+void LocalPart::gather(const int64_t* cells, int64_t count, std::byte* rows) {
+  if (count == 0 || row_bytes_ == 0) {
+    return;
+  }
+  const int64_t* tuples = tuples_of(cells, count);
+  const TensorSpec indices(i64, {count, groups_});
+  const Plan plan = plan_gather_nd(view_, indices, {.rule = {.negative = Negative::kOutOfRange}});
+  if (part_.table()) {
+    TableInfo info = part_.table()->info();
+    info.spec = view_;
+    sheaf::run(plan, Table(info, part_.table()->source()), {tuples, indices}, {rows, plan.output()},
+               file_options_);
+  } else if (!queue_.device.empty()) {
+    run_on_device(plan, tuples, nullptr, rows, count);
+  } else {
+    sheaf::run(plan, part_.tensor().data, tuples, rows, queue_, {.output_is_fresh = true});
+  }
+}
+
+// A mean is a sum until end(). Cells that an update meets for the first time start afresh where
+// what was there does not count.
+void LocalPart::apply(const int64_t* cells, int64_t count, const std::byte* rows) {
+  if (count == 0 || row_bytes_ == 0) {
+    return;
+  }
+  const Request& r = whole_.request();
+  if (!seen_.empty()) {
+    start_fresh_cells(cells, count);
+  }
+  for (int64_t i = 0; !counts_.empty() && i < count; ++i) {
+    ++counts_[static_cast<size_t>(cells[i])];
+  }
+  const int64_t* tuples = tuples_of(cells, count);
+  const Reduction reduction = r.reduction == Reduction::kMean ? Reduction::kAdd : r.reduction;
+  const Plan plan = plan_scatter_nd(
+      view_, TensorSpec(i64, {count, groups_}), rows_spec(count), view_,
+      {.reduction = reduction, .relaxed = r.relaxed, .rule = {.negative = Negative::kOutOfRange}});
+  if (!queue_.device.empty()) {
+    run_on_device(plan, tuples, rows, nullptr, count);
+  } else {
+    void* data = part_.tensor().data;
+    sheaf::run(plan, data, tuples, rows, data, queue_);
+  }
+}
+
+void LocalPart::start_fresh_cells(const int64_t* cells, int64_t count) {
+  const Request& r = whole_.request();
+  std::byte neutral[kMaxElementBytes] = {};
+  neutral_element(r.data.dtype, r.reduction, neutral);
+  for (int64_t i = 0; i < count; ++i) {
+    if (seen_[static_cast<size_t>(cells[i])]) {
+      continue;
+    }
+    seen_[static_cast<size_t>(cells[i])] = true;
+    const int64_t* tuple = tuples_of(cells + i, 1);
+    TensorSpec updates = rows_spec(1);
+    updates.strides = Dims(updates.rank(), 0);
+    const Plan plan = plan_scatter_nd(view_, TensorSpec(i64, {1, groups_}), updates, view_);
+    void* data = part_.tensor().data;
+    sheaf::run(plan, data, tuple, neutral, data, queue_);
+  }
+}
+
+void LocalPart::begin() {
+  std::fill(seen_.begin(), seen_.end(), false);
+  std::fill(counts_.begin(), counts_.end(), 0);
+  if (!whole_.request().onto_zeros || cells_ == 0 || row_bytes_ == 0) {
+    return;
+  }
+  // A scatter of no updates onto zeros.
+  const TensorSpec indices(i64, {0, 1});
+  TensorSpec updates(view_.dtype, {0});
+  for (int d = 1; d < view_.rank(); ++d) {
+    updates.sizes.push_back(view_.sizes[d]);
+  }
+  updates = TensorSpec(updates.dtype, updates.sizes);
+  const Plan plan = plan_scatter_nd(view_, indices, updates, view_, {.onto_zeros = true});
+  if (!queue_.device.empty()) {
+    run_on_device(plan, nullptr, nullptr, nullptr, 0);
+  } else {
+    sheaf::run(plan, nullptr, nullptr, nullptr, part_.tensor().data, queue_);
+  }
+}
+
+void LocalPart::end() {
+  if (counts_.empty() || row_bytes_ == 0) {
+    return;
+  }
+  // One count for all elements of a cell.
+  TensorSpec counts(i64, view_.sizes);
+  int64_t stride = 1;
+  for (int d = view_.rank() - 1; d >= 0; --d) {
+    counts.strides[d] = d < groups_ ? stride : 0;
+    stride *= d < groups_ ? view_.sizes[d] : 1;
+  }
+  host_divide(
+      lower_copy(counts, view_), view_.dtype, reinterpret_cast<const std::byte*>(counts_.data()),
+      static_cast<std::byte*>(part_.tensor().data), whole_.request().include_self ? 1 : 0, {});
+}
+
+void LocalPart::run_on_device(const Plan& plan, const int64_t* tuples, const std::byte* updates,
+                              std::byte* rows, int64_t count) {
+  Queue queue = queue_;
+  const auto index_bytes = sizeof(int64_t) * static_cast<size_t>(count * groups_);
+  const auto rows_bytes = static_cast<size_t>(count * row_bytes_);
+  DeviceMemory indices(queue.device, index_bytes);
+  DeviceMemory staged(queue.device, rows_bytes);
+  DeviceMemory workspace(queue.device, workspace_bytes(plan, queue));
+  queue.workspace = workspace;
+  void* data = part_.tensor().data;
+  if (count > 0) {
+    indices.upload(tuples, index_bytes);
+  }
+  if (plan.is_scatter()) {
+    if (count > 0) {
+      staged.upload(updates, rows_bytes);
+    }
+    sheaf::run(plan, data, indices.data(), staged.data(), data, queue);
+    finish(plan, queue);
+  } else {
+    sheaf::run(plan, data, indices.data(), staged.data(), queue);
+    finish(plan, queue);
+    staged.download(rows, rows_bytes);
+  }
+}
+
+}  // namespace sheaf::distributed

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// The rows of this rank by their cell: gathers and scatters on the part, as plans on its queue.
+// Cells come from other ranks, so they are checked again: a damaged one throws, it never leads
+// outside the part.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "distributed/cells.h"
+#include "sheaf/mpi.h"
+
+namespace sheaf::distributed {
+
+class LocalPart {
+ public:
+  // For up to `max_rows` rows a call; all memory of the host is taken here.
+  LocalPart(const mpi::ShardedTensor& tensor, const Plan& whole, const CellSpace& space,
+            int64_t max_rows, int64_t file_bytes);
+  static int64_t bytes_per_row(const CellSpace& space);  // of what the constructor allocates
+
+  // rows[i] = the row of cells[i].
+  void gather(const int64_t* cells, int64_t count, std::byte* rows);
+
+  // A scatter is begin(), any number of apply(), end(). Updates are applied in their order.
+  void begin();
+  void apply(const int64_t* cells, int64_t count, const std::byte* rows);
+  void end();
+
+ private:
+  const int64_t* tuples_of(const int64_t* cells, int64_t count);
+  TensorSpec rows_spec(int64_t count) const;
+  void run_on_device(const Plan& plan, const int64_t* tuples, const std::byte* updates,
+                     std::byte* rows, int64_t count);
+  void start_fresh_cells(const int64_t* cells, int64_t count);
+
+  mpi::Part part_;
+  Queue queue_;  // the part's; on the host, with this rank's share of the cores
+  const mpi::Split& split_;
+  int rank_;
+  const Plan& whole_;
+  int64_t inner_, row_bytes_;
+  bool whole_table_ = false;
+  FileOptions file_options_;
+  // The part with the axes of a cell first; those that chain are one.
+  TensorSpec view_;
+  int groups_ = 0;
+  int64_t cells_ = 0;  // in the part
+  std::vector<int64_t> tuples_;
+  std::vector<bool> seen_;       // cells that an update went to, without include_self
+  std::vector<int64_t> counts_;  // updates of each cell, for a mean
+};
+
+}  // namespace sheaf::distributed

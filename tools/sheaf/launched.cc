@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "launched.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <optional>
+
+#include "command.h"
+#include "distributed/communicator.h"
+#include "io/npy.h"
+#include "sheaf/mpi.h"
+#include "support/text.h"
+#include "tensor_argument.h"
+
+namespace sheaf::cli {
+namespace {
+
+using distributed::Communicator;
+
+[[noreturn]] void refuse_launched(const std::string& what, const std::string& detail,
+                                  const std::string& next) {
+  throw Error(Refusal{.who = "mpirun", .what = what, .detail = detail, .next = next});
+}
+
+// Dimension of indices whose entries are dealt out to the ranks, and where it is in the output.
+struct DealtDim {
+  int indices, output;
+};
+
+DealtDim dealt_dim(const Request& r) {
+  if (r.op == Op::kGatherElements) {
+    return {static_cast<int>(r.axis), static_cast<int>(r.axis)};
+  }
+  const auto batch = static_cast<int>(r.batch_dims);
+  const int tuples = r.op == Op::kGatherNd ? 1 : 0;
+  if (r.indices.rank() - tuples <= batch) {
+    refuse_launched("one index", "there is nothing to divide among ranks", "no mpirun");
+  }
+  return {batch, r.op == Op::kGather ? static_cast<int>(r.axis) : batch};
+}
+
+// Entries [first, first + count) of dimension `dim`, row-major.
+Array slice(const Array& whole, int dim, int64_t first, int64_t count) {
+  TensorSpec spec = whole.spec();
+  spec.sizes[dim] = count;
+  Array part(TensorSpec(spec.dtype, spec.sizes));
+  const auto* from = static_cast<const std::byte*>(whole.tensor().data) +
+                     first * whole.spec().strides[dim] * spec.dtype.bytes();
+  // A copy is a gather_nd by one tuple without components.
+  plan_gather_nd(spec, TensorSpec(i64, {0})).run(from, nullptr, part.tensor().data);
+  return part;
+}
+
+// A file that all ranks write to and that gets its name when it is complete.
+class SharedOutput {
+ public:
+  SharedOutput(const Communicator& comm, std::string path, const TensorSpec& whole)
+      : comm_(comm), path_(std::move(path)), partial_(path_ + ".partial") {
+    const bool npy = path_.ends_with(".npy");
+    for (const char* suffix : {".npz", ".safetensors", ".onnx"}) {
+      if (path_.ends_with(suffix)) {
+        refuse_launched("output format", cat(path_, " cannot be written by several ranks"),
+                        "a .npy file, or raw bytes");
+      }
+    }
+    const std::string header = npy ? io::npy_header(whole) : "";
+    start_ = std::ssize(header);
+    comm_.together("gather", [&] {
+      if (comm_.rank() == 0) {
+        descriptor_ = open(partial_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        check(descriptor_ >= 0, "cannot be created");
+        const int64_t bytes = start_ + element_count(whole.sizes) * whole.dtype.bytes();
+        check(ftruncate(descriptor_, bytes) == 0, "cannot be made that long");
+        write(0, header.data(), start_);
+      }
+    });
+    comm_.together("gather", [&] {
+      if (comm_.rank() != 0) {
+        descriptor_ = open(partial_.c_str(), O_RDWR | O_CLOEXEC);
+        check(descriptor_ >= 0, "cannot be opened; ranks need a file system in common");
+      }
+    });
+  }
+  ~SharedOutput() {
+    if (descriptor_ >= 0) {
+      close(descriptor_);
+      if (comm_.rank() == 0 && !complete_) {
+        unlink(partial_.c_str());
+      }
+    }
+  }
+  SharedOutput(const SharedOutput&) = delete;
+  SharedOutput& operator=(const SharedOutput&) = delete;
+
+  // Entries [first, …) of dimension `dim` of the whole.
+  void write_part(const Array& part, const TensorSpec& whole, int dim, int64_t first) {
+    int64_t before = 1, after = whole.dtype.bytes();
+    for (int d = 0; d < whole.rank(); ++d) {
+      (d < dim ? before : after) *= d == dim ? 1 : whole.sizes[d];
+    }
+    const int64_t bytes = part.sizes()[dim] * after;
+    const auto* from = static_cast<const std::byte*>(part.tensor().data);
+    for (int64_t b = 0; b < before; ++b) {
+      write(start_ + (b * whole.sizes[dim] + first) * after, from + b * bytes, bytes);
+    }
+    check(fsync(descriptor_) == 0, "cannot be written");
+  }
+
+  void commit() {
+    comm_.together("gather", [&] {
+      if (comm_.rank() == 0) {
+        check(rename(partial_.c_str(), path_.c_str()) == 0, "cannot get its name");
+        complete_ = true;
+      }
+    });
+  }
+
+ private:
+  void write(int64_t at, const void* from, int64_t bytes) const {
+    for (int64_t done = 0; done < bytes;) {
+      const ssize_t put = pwrite(descriptor_, static_cast<const char*>(from) + done,
+                                 static_cast<size_t>(bytes - done), at + done);
+      check(put > 0 || (put < 0 && errno == EINTR), "cannot be written");
+      done += put > 0 ? put : 0;
+    }
+  }
+  void check(bool good, const char* what) const {
+    if (!good) {
+      throw FileError(Refusal{.code = ErrorCode::kFile,
+                              .who = "file",
+                              .what = what,
+                              .detail = cat(partial_, ": ", std::strerror(errno)),
+                              .next = "another place for the output"},
+                      partial_, errno);
+    }
+  }
+
+  const Communicator& comm_;
+  std::string path_, partial_;
+  int64_t start_ = 0;
+  int descriptor_ = -1;
+  bool complete_ = false;
+};
+
+mpi::ShardedPlan plan_part(const mpi::ShardedTensor& table, const Request& r,
+                           const TensorSpec& indices, const mpi::ShardedOptions& options) {
+  switch (r.op) {
+    case Op::kGather:
+      return mpi::plan_gather(
+          table, indices, {.axis = r.axis, .batch_dims = r.batch_dims, .rule = r.rule}, options);
+    case Op::kGatherElements:
+      return mpi::plan_gather_elements(
+          table, indices, {.axis = r.axis, .broadcast = r.broadcast, .rule = r.rule}, options);
+    default:
+      return mpi::plan_gather_nd(table, indices, {.batch_dims = r.batch_dims, .rule = r.rule},
+                                 options);
+  }
+}
+
+void gather_launched(const LaunchedGather& g) {
+  const Communicator comm(MPI_COMM_WORLD);
+  std::optional<Table> file;
+  std::optional<Array> all;
+  std::optional<Plan> whole;
+  DealtDim dim{};
+  comm.together("gather", [&] {
+    if (g.indices == "-" || g.output == "-") {
+      refuse_launched("standard input or output", "it belongs to one rank", "a file");
+    }
+    file = table_argument(g.data);
+    all = indices_argument(g.indices);
+    whole = make_plan(g.request(file->spec(), all->spec()));
+    dim = dealt_dim(whole->request());
+  });
+  const Request& r = whole->request();
+  const int axis = static_cast<int>(r.op == Op::kGatherNd ? r.batch_dims : r.axis);
+  const mpi::ShardedTensor table(comm.get(), file->spec(), axis,
+                                 mpi::Split::block(file->spec().sizes[axis], comm.ranks()), *file);
+  const auto dealt = mpi::Split::block(all->sizes()[dim.indices], comm.ranks());
+  const int64_t first = dealt.entry(comm.rank(), 0);
+  const Array indices = slice(*all, dim.indices, first, dealt.count(comm.rank()));
+  mpi::ShardedPlan plan = plan_part(table, r, indices.spec(), {.workspace_bytes = g.memory});
+  Array output(plan.output());
+  plan.run(indices.tensor(), output.tensor());
+  SharedOutput out(comm, g.output, whole->output());
+  comm.together("gather", [&] { out.write_part(output, whole->output(), dim.output, first); });
+  out.commit();
+  if (comm.rank() == 0 && !g.quiet) {
+    std::cout << whole->output().str() << " to " << g.output << "; " << comm.ranks() << " ranks\n";
+  }
+}
+
+}  // namespace
+
+int run_launched(const LaunchedGather& gather) {
+  MPI_Init(nullptr, nullptr);
+  int rank = 0, status = kSuccess;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  try {
+    gather_launched(gather);
+  } catch (const std::exception& error) {
+    status = kDataError;
+    if (rank == 0) {  // the same everywhere
+      std::fprintf(stderr, "%s\n", error.what());
+    }
+  }
+  MPI_Finalize();
+  return status;
+}
+
+}  // namespace sheaf::cli

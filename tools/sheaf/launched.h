@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// sheaf under mpirun: a gather whose table is split over the ranks. Each rank reads only its own
+// rows of the file and writes its own part of the output.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "plan/request.h"
+#include "sheaf/sheaf.h"
+
+namespace sheaf::cli {
+
+// How many ranks mpirun started; 1 without it.
+int launched_ranks();
+
+struct LaunchedGather {
+  std::string data, indices, output;  // as on the command line
+  // The operator on these tensors.
+  std::function<Request(const TensorSpec& data, const TensorSpec& indices)> request;
+  int64_t memory = 0;  // of a rank
+  bool quiet = false;
+};
+
+// Returns the exit status. Rank 0 prints.
+int run_launched(const LaunchedGather& gather);
+
+}  // namespace sheaf::cli
