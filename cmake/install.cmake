@@ -12,7 +12,7 @@ set_target_properties(sheaf PROPERTIES
 
 install(TARGETS sheaf EXPORT sheafTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/sheaf"
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 if(TARGET sheaf_cli)
   install(TARGETS sheaf_cli)
 endif()
@@ -65,6 +65,9 @@ if(TARGET sheaf_directml)
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sheaf-directml FILES_MATCHING PATTERN "*.h")
   install(FILES "${PROJECT_BINARY_DIR}/compat/include/DirectML.h"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sheaf-directml)
+  install(FILES "${PROJECT_SOURCE_DIR}/include/sheaf/directml_declarations.inc"
+    "${PROJECT_SOURCE_DIR}/include/sheaf/directml_operators.h"
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sheaf-directml/sheaf)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/compat/accelerate/include/"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sheaf-accelerate)
   foreach(name sheaf-directml sheaf-accelerate)

@@ -52,10 +52,11 @@ HRESULT missing(const char* method, void** out) {
       first = messages().missing.insert(method).second;
     }
     if (first) {
-      report(std::string(method) +
-                 ": not implemented\n  this Direct3D 12 has buffers, copies and "
-                 "DirectML's dispatches\n  no arguments were looked at\n  try: "
-                 "docs/directml.md lists what is there",
+      report(words({.who = method,
+                    .what = "not implemented",
+                    .detail = "this Direct3D 12 has buffers, copies and DirectML's dispatches",
+                    .given = "no arguments were looked at",
+                    .next = "docs/directml.md lists what is there"}),
              true);
     }
     return E_NOTIMPL;

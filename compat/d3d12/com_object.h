@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "sheaf/error.h"
 #include "sheaf_com.h"
 
 // What the shared libraries show; the rest is hidden.
@@ -24,6 +25,9 @@ namespace sheaf::com {
 
 // Sends a text to the message callback; without one, to stderr if `loud`.
 SHEAF_EXPORT void report(const std::string& text, bool loud);
+
+// The text of a refusal, in the four lines of the library's own.
+inline std::string words(Refusal refusal) { return Error(std::move(refusal)).what(); }
 
 // Reports that `method` is not there, once per method. E_NOTIMPL; *out becomes null.
 SHEAF_EXPORT HRESULT missing(const char* method, void** out = nullptr);

@@ -20,8 +20,11 @@ const char* memory_device() {
     if (wanted.empty() || device_available(wanted)) {
       return wanted;
     }
-    com::report("D3D12CreateDevice: no such device\n  SHEAF_D3D12_DEVICE = " + wanted + "\n  " +
-                    device_description(wanted) + "\n  try: unset it; host memory is used now",
+    com::report(com::words({.who = "D3D12CreateDevice",
+                            .what = "no such device",
+                            .detail = "SHEAF_D3D12_DEVICE = " + wanted,
+                            .given = device_description(wanted),
+                            .next = "unset it; host memory is used now"}),
                 true);
     return std::string();
   }();
@@ -98,11 +101,12 @@ class Device final
     }
     if (heap == nullptr || desc == nullptr || desc->Width == 0 ||
         desc->Dimension != D3D12_RESOURCE_DIMENSION_BUFFER) {
-      com::report(
-          "ID3D12Device::CreateCommittedResource: not a buffer\n  only buffers of at least 1 byte "
-          "can be created\n  a null pointer, a texture or Width 0 was given\n  try: "
-          "D3D12_RESOURCE_DIMENSION_BUFFER with Width in bytes",
-          false);
+      com::report(com::words({.who = "ID3D12Device::CreateCommittedResource",
+                              .what = "not a buffer",
+                              .detail = "only buffers of at least 1 byte can be created",
+                              .given = "a null pointer, a texture or Width 0 was given",
+                              .next = "D3D12_RESOURCE_DIMENSION_BUFFER with Width in bytes"}),
+                  false);
       return E_INVALIDARG;
     }
     return com::guarded([&] {

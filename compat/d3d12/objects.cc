@@ -65,10 +65,12 @@ HRESULT Resource::Map(UINT subresource, const D3D12_RANGE*, void** data) {
   // A heap of type DEFAULT has no address on a GPU's host; programs that map one are wrong there.
   if (subresource != 0 || heap_.Type == D3D12_HEAP_TYPE_DEFAULT) {
     com::report(
-        "ID3D12Resource::Map: cannot be mapped\n  the buffer lies in a default heap, or the "
-        "subresource is not 0\n  heap type " +
-            std::to_string(heap_.Type) + "   subresource " + std::to_string(subresource) +
-            "\n  try: copy it to a buffer of D3D12_HEAP_TYPE_READBACK",
+        com::words({.who = "ID3D12Resource::Map",
+                    .what = "cannot be mapped",
+                    .detail = "the buffer lies in a default heap, or the subresource is not 0",
+                    .given = "heap type " + std::to_string(heap_.Type) + "   subresource " +
+                             std::to_string(subresource),
+                    .next = "copy it to a buffer of D3D12_HEAP_TYPE_READBACK"}),
         false);
     return E_INVALIDARG;
   }
@@ -160,10 +162,13 @@ void CommandList::CopyBufferRegion(ID3D12Resource* target, UINT64 target_offset,
     return buffer.data != nullptr && offset <= buffer.bytes && bytes <= buffer.bytes - offset;
   };
   if (!inside(to, target_offset) || !inside(from, source_offset) || !to.written_by_commands) {
-    return refuse(E_INVALIDARG,
-                  "ID3D12GraphicsCommandList::CopyBufferRegion: outside a buffer\n  the range does "
-                  "not lie in both buffers, or the target is an upload buffer\n  offsets and "
-                  "NumBytes are in bytes\n  try: ranges inside the two buffers");
+    const std::string text = com::words(
+        {.who = "ID3D12GraphicsCommandList::CopyBufferRegion",
+         .what = "outside a buffer",
+         .detail = "the range does not lie in both buffers, or the target is an upload buffer",
+         .given = "offsets and NumBytes are in bytes",
+         .next = "ranges inside the two buffers"});
+    return refuse(E_INVALIDARG, text.c_str());
   }
   record([target = com::Ref(target), source = com::Ref(source), to, from, target_offset,
           source_offset, bytes] { copy_bytes(to, target_offset, from, source_offset, bytes); });
@@ -173,10 +178,13 @@ void CommandList::CopyResource(ID3D12Resource* target, ID3D12Resource* source) {
   const auto to = private_view<BufferMemory>(target, kBufferMemory);
   const auto from = private_view<BufferMemory>(source, kBufferMemory);
   if (to.data == nullptr || to.bytes != from.bytes) {
-    return refuse(E_INVALIDARG,
-                  "ID3D12GraphicsCommandList::CopyResource: buffers differ\n  the two buffers have "
-                  "different sizes, or one is null\n  the whole buffer is copied\n  try: "
-                  "CopyBufferRegion");
+    const std::string text =
+        com::words({.who = "ID3D12GraphicsCommandList::CopyResource",
+                    .what = "buffers differ",
+                    .detail = "the two buffers have different sizes, or one is null",
+                    .given = "the whole buffer is copied",
+                    .next = "CopyBufferRegion"});
+    return refuse(E_INVALIDARG, text.c_str());
   }
   CopyBufferRegion(target, 0, source, 0, to.bytes);
 }
@@ -238,11 +246,12 @@ void CommandQueue::ExecuteCommandLists(UINT count, ID3D12CommandList* const* lis
   for (UINT i = 0; i < count && lists != nullptr; ++i) {
     auto* recorder = private_view<Recorder*>(lists[i], kRecorder);
     if (recorder == nullptr) {
-      com::report(
-          "ID3D12CommandQueue::ExecuteCommandLists: not a command list of this device\n  it was "
-          "skipped\n  list " +
-              std::to_string(i) + "\n  try: a list that this device created",
-          true);
+      com::report(com::words({.who = "ID3D12CommandQueue::ExecuteCommandLists",
+                              .what = "not a command list of this device",
+                              .detail = "it was skipped",
+                              .given = "list " + std::to_string(i),
+                              .next = "a list that this device created"}),
+                  true);
       continue;
     }
     static_cast<CommandList*>(lists[i])->run();

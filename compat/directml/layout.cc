@@ -1,55 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Holds directml.h and d3d12.h to the layouts and numbers of DirectML and Direct3D, and to those of
-// sheaf/directml.h, whose structs they are read as. Nothing here runs.
+// Holds directml.h and d3d12.h to the layouts and numbers of DirectML and Direct3D. The structs
+// that are read as those of sheaf/directml.h come from one file. Nothing here runs.
 #include <cstddef>
 
 #include "directml.h"
-#include "sheaf/directml.h"
 
 namespace {
 
-#define SAME_SIZE(type) static_assert(sizeof(::type) == sizeof(sheaf::dml::type))
-#define SAME_FIELD(type, field) \
-  static_assert(offsetof(::type, field) == offsetof(sheaf::dml::type, field))
-#define SAME_VALUE(name) static_assert(int{::name} == int{sheaf::dml::name})
-
-SAME_SIZE(DML_BUFFER_TENSOR_DESC);
-SAME_FIELD(DML_BUFFER_TENSOR_DESC, DataType);
-SAME_FIELD(DML_BUFFER_TENSOR_DESC, Flags);
-SAME_FIELD(DML_BUFFER_TENSOR_DESC, DimensionCount);
-SAME_FIELD(DML_BUFFER_TENSOR_DESC, Sizes);
-SAME_FIELD(DML_BUFFER_TENSOR_DESC, Strides);
-SAME_FIELD(DML_BUFFER_TENSOR_DESC, TotalTensorSizeInBytes);
-SAME_FIELD(DML_BUFFER_TENSOR_DESC, GuaranteedBaseOffsetAlignment);
-SAME_SIZE(DML_TENSOR_DESC);
-SAME_FIELD(DML_TENSOR_DESC, Desc);
-SAME_SIZE(DML_OPERATOR_DESC);
-SAME_FIELD(DML_OPERATOR_DESC, Desc);
-SAME_SIZE(DML_GATHER_OPERATOR_DESC);
-SAME_FIELD(DML_GATHER_OPERATOR_DESC, IndexDimensions);
-SAME_SIZE(DML_GATHER_ELEMENTS_OPERATOR_DESC);
-SAME_SIZE(DML_GATHER_ND_OPERATOR_DESC);
-SAME_SIZE(DML_GATHER_ND1_OPERATOR_DESC);
-SAME_FIELD(DML_GATHER_ND1_OPERATOR_DESC, BatchDimensionCount);
-SAME_SIZE(DML_SCATTER_OPERATOR_DESC);
-SAME_SIZE(DML_SCATTER_ND_OPERATOR_DESC);
-SAME_FIELD(DML_SCATTER_ND_OPERATOR_DESC, IndicesDimensionCount);
-SAME_SIZE(DML_FEATURE_QUERY_FEATURE_LEVELS);
-SAME_SIZE(DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT);
-SAME_VALUE(DML_OPERATOR_GATHER);
-SAME_VALUE(DML_OPERATOR_GATHER_ELEMENTS);
-SAME_VALUE(DML_OPERATOR_GATHER_ND);
-SAME_VALUE(DML_OPERATOR_GATHER_ND1);
-SAME_VALUE(DML_OPERATOR_SCATTER_ELEMENTS);
-SAME_VALUE(DML_OPERATOR_SCATTER_ND);
-SAME_VALUE(DML_TENSOR_DATA_TYPE_FLOAT16);
-SAME_VALUE(DML_TENSOR_DATA_TYPE_INT64);
-SAME_VALUE(DML_TENSOR_DATA_TYPE_INT4);
-SAME_VALUE(DML_FEATURE_LEVEL_6_4);
-SAME_VALUE(DML_FEATURE_FEATURE_LEVELS);
-
 // Numbers from Microsoft's documentation and headers.
+static_assert(DML_OPERATOR_GATHER == 67 && DML_OPERATOR_SCATTER_ELEMENTS == 94);
+static_assert(DML_OPERATOR_GATHER_ELEMENTS == 107 && DML_OPERATOR_GATHER_ND == 108);
+static_assert(DML_OPERATOR_SCATTER_ND == 109 && DML_OPERATOR_GATHER_ND1 == 140);
+static_assert(DML_TENSOR_DATA_TYPE_INT4 == 13 && DML_FEATURE_LEVEL_6_4 == 0x6400);
 static_assert(DML_OPERATOR_CAST == 61 && DML_OPERATOR_SPLIT == 62 && DML_OPERATOR_JOIN == 63);
 static_assert(DML_OPERATOR_SLICE == 60 && DML_OPERATOR_PADDING == 64 && DML_OPERATOR_TILE == 70);
 static_assert(DML_OPERATOR_ONE_HOT == 95 && DML_OPERATOR_FILL_VALUE_CONSTANT == 103);
@@ -62,6 +25,12 @@ static_assert(DML_OPERATOR_UNFOLD == 177);
 constexpr bool is(size_t bytes, size_t expected) { return sizeof(void*) != 8 || bytes == expected; }
 static_assert(sizeof(GUID) == 16 && sizeof(HRESULT) == 4 && sizeof(BOOL) == 4);
 static_assert(sizeof(DML_SCALAR_UNION) == 8 && sizeof(DML_SCALE_BIAS) == 8);
+static_assert(is(sizeof(DML_BUFFER_TENSOR_DESC), 48) && is(sizeof(DML_TENSOR_DESC), 16));
+static_assert(is(offsetof(DML_BUFFER_TENSOR_DESC, TotalTensorSizeInBytes), 32));
+static_assert(is(sizeof(DML_GATHER_OPERATOR_DESC), 32) &&
+              is(sizeof(DML_SCATTER_OPERATOR_DESC), 40));
+static_assert(is(sizeof(DML_GATHER_ND1_OPERATOR_DESC), 40));
+static_assert(is(sizeof(DML_SCATTER_ND_OPERATOR_DESC), 40));
 static_assert(is(sizeof(DML_FILL_VALUE_CONSTANT_OPERATOR_DESC), 24));
 static_assert(is(offsetof(DML_FILL_VALUE_CONSTANT_OPERATOR_DESC, Value), 16));
 static_assert(is(sizeof(DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC), 32));

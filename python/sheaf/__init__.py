@@ -32,6 +32,17 @@ from ._functions import (
     scatter_elements,
     scatter_nd,
 )
+from ._moves import (
+    cast,
+    concat,
+    nonzero,
+    one_hot,
+    pad,
+    reverse_subsequences,
+    split,
+    tile,
+    top_k,
+)
 from ._numpy_names import add_at, bincount, put_along_axis, take, take_along_axis
 from ._sheaf import Plan, Spec, version
 from ._threads import get_num_threads, num_threads, read_environment, set_num_threads
@@ -63,15 +74,20 @@ __all__ = [
     "__version__",
     "add_at",
     "bincount",
+    "cast",
+    "concat",
     "cuda",
     "explain",
     "gather",
     "gather_elements",
     "gather_nd",
     "get_num_threads",
+    "nonzero",
     "num_threads",
+    "one_hot",
     "open",
     "open_raw",
+    "pad",
     "plan_gather",
     "plan_gather_elements",
     "plan_gather_nd",
@@ -79,13 +95,17 @@ __all__ = [
     "plan_scatter_elements",
     "plan_scatter_nd",
     "put_along_axis",
+    "reverse_subsequences",
     "scatter",
     "scatter_elements",
     "scatter_nd",
     "set_num_threads",
     "show_config",
+    "split",
     "take",
     "take_along_axis",
+    "tile",
+    "top_k",
 ]
 
 for _name in __all__:  # where users find them, and where pickle looks for them

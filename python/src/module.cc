@@ -34,4 +34,5 @@ NB_MODULE(_sheaf, module) {
   sheaf::python::bind_cuda(module);
   sheaf::python::bind_jax(module);
   sheaf::python::bind_files(module);
+  sheaf::python::bind_moves(module);
 }

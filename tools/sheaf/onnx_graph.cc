@@ -118,8 +118,11 @@ Outputs run_node(const io::OnnxNode& node, const Call& call) {
 }  // namespace
 
 void refuse_node(const io::OnnxNode& node, const std::string& what, const std::string& next) {
-  throw Error(ErrorCode::kUnsupported,
-              cat("run: ", name_of(node), "\n  ", what, "\n  try: ", next));
+  throw Error(Refusal{.code = ErrorCode::kUnsupported,
+                      .who = "run",
+                      .what = name_of(node),
+                      .detail = what,
+                      .next = next});
 }
 
 Value& Call::input(size_t number) const {

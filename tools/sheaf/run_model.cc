@@ -29,9 +29,10 @@ std::pair<std::string, std::string> assignment(const std::string& text,
     return {text.substr(0, at), text.substr(at + 1)};
   }
   if (names.size() != 1) {
-    throw Error(ErrorCode::kInvalidArgument,
-                cat("run: whose file is \"", printable(text), "\"?\n  the model has ", names.size(),
-                    " of them\n  try: NAME=FILE"));
+    throw Error(Refusal{.who = "run",
+                        .what = cat("whose file is \"", printable(text), "\"?"),
+                        .detail = cat("the model has ", names.size(), " of them"),
+                        .next = "NAME=FILE"});
   }
   return {names[0], text};
 }
@@ -50,9 +51,10 @@ int run_model(const RunModelOptions& options) {
     const auto [name, path] = assignment(text, model.outputs);
     const auto found = values.find(name);
     if (found == values.end()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  cat("run: no such output\n  \"", printable(name),
-                      "\" is not computed by the model\n  try: sheaf inspect, or another name"));
+      throw Error(Refusal{.who = "run",
+                          .what = "no such output",
+                          .detail = cat("\"", printable(name), "\" is not computed by the model"),
+                          .next = "sheaf inspect, or another name"});
     }
     const ConstTensor tensor = found->second.tensor();
     save(path, name, tensor);

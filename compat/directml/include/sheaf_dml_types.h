@@ -4,62 +4,14 @@
 // layouts and names are DirectML's. Include directml.h.
 #pragma once
 
+#include "sheaf/directml_operators.h"
 #include "sheaf_com.h"
-#include "sheaf_dml_operator_types.h"
+// after the numbers of the operators
+#include "sheaf/directml_declarations.inc"
 
-static const UINT DML_TENSOR_DIMENSION_COUNT_MAX = 5;
-static const UINT DML_TENSOR_DIMENSION_COUNT_MAX1 = 8;
-static const UINT DML_TEMPORARY_BUFFER_ALIGNMENT = 256;
-static const UINT DML_PERSISTENT_BUFFER_ALIGNMENT = 256;
-static const UINT DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT = 16;
-
-enum DML_TENSOR_DATA_TYPE {
-  DML_TENSOR_DATA_TYPE_UNKNOWN = 0,
-  DML_TENSOR_DATA_TYPE_FLOAT32 = 1,
-  DML_TENSOR_DATA_TYPE_FLOAT16 = 2,
-  DML_TENSOR_DATA_TYPE_UINT32 = 3,
-  DML_TENSOR_DATA_TYPE_UINT16 = 4,
-  DML_TENSOR_DATA_TYPE_UINT8 = 5,
-  DML_TENSOR_DATA_TYPE_INT32 = 6,
-  DML_TENSOR_DATA_TYPE_INT16 = 7,
-  DML_TENSOR_DATA_TYPE_INT8 = 8,
-  DML_TENSOR_DATA_TYPE_FLOAT64 = 9,
-  DML_TENSOR_DATA_TYPE_UINT64 = 10,
-  DML_TENSOR_DATA_TYPE_INT64 = 11,
-  DML_TENSOR_DATA_TYPE_UINT4 = 12,
-  DML_TENSOR_DATA_TYPE_INT4 = 13,
-};
-
-enum DML_TENSOR_TYPE {
-  DML_TENSOR_TYPE_INVALID = 0,
-  DML_TENSOR_TYPE_BUFFER = 1,
-};
-
-enum DML_TENSOR_FLAGS {
-  DML_TENSOR_FLAG_NONE = 0,
-  DML_TENSOR_FLAG_OWNED_BY_DML = 1,
-};
 DEFINE_ENUM_FLAG_OPERATORS(DML_TENSOR_FLAGS)
-
-struct DML_BUFFER_TENSOR_DESC {
-  DML_TENSOR_DATA_TYPE DataType;
-  DML_TENSOR_FLAGS Flags;
-  UINT DimensionCount;
-  const UINT* Sizes;
-  const UINT* Strides;  // in elements; null: packed
-  UINT64 TotalTensorSizeInBytes;
-  UINT GuaranteedBaseOffsetAlignment;
-};
-
-struct DML_TENSOR_DESC {
-  DML_TENSOR_TYPE Type;
-  const void* Desc;
-};
-
-struct DML_OPERATOR_DESC {
-  DML_OPERATOR_TYPE Type;
-  const void* Desc;
-};
+DEFINE_ENUM_FLAG_OPERATORS(DML_CREATE_DEVICE_FLAGS)
+DEFINE_ENUM_FLAG_OPERATORS(DML_EXECUTION_FLAGS)
 
 enum DML_PADDING_MODE {
   DML_PADDING_MODE_CONSTANT = 0,
@@ -221,54 +173,4 @@ struct DML_TOP_K1_OPERATOR_DESC {
   UINT Axis;
   UINT K;
   DML_AXIS_DIRECTION AxisDirection;
-};
-
-struct DML_GATHER_OPERATOR_DESC {
-  const DML_TENSOR_DESC* InputTensor;
-  const DML_TENSOR_DESC* IndicesTensor;
-  const DML_TENSOR_DESC* OutputTensor;
-  UINT Axis;
-  UINT IndexDimensions;
-};
-
-struct DML_GATHER_ELEMENTS_OPERATOR_DESC {
-  const DML_TENSOR_DESC* InputTensor;
-  const DML_TENSOR_DESC* IndicesTensor;
-  const DML_TENSOR_DESC* OutputTensor;
-  UINT Axis;
-};
-
-struct DML_GATHER_ND_OPERATOR_DESC {
-  const DML_TENSOR_DESC* InputTensor;
-  const DML_TENSOR_DESC* IndicesTensor;
-  const DML_TENSOR_DESC* OutputTensor;
-  UINT InputDimensionCount;
-  UINT IndicesDimensionCount;
-};
-
-struct DML_GATHER_ND1_OPERATOR_DESC {
-  const DML_TENSOR_DESC* InputTensor;
-  const DML_TENSOR_DESC* IndicesTensor;
-  const DML_TENSOR_DESC* OutputTensor;
-  UINT InputDimensionCount;
-  UINT IndicesDimensionCount;
-  UINT BatchDimensionCount;
-};
-
-struct DML_SCATTER_OPERATOR_DESC {
-  const DML_TENSOR_DESC* InputTensor;
-  const DML_TENSOR_DESC* IndicesTensor;
-  const DML_TENSOR_DESC* UpdatesTensor;
-  const DML_TENSOR_DESC* OutputTensor;
-  UINT Axis;
-};
-using DML_SCATTER_ELEMENTS_OPERATOR_DESC = DML_SCATTER_OPERATOR_DESC;
-
-struct DML_SCATTER_ND_OPERATOR_DESC {
-  const DML_TENSOR_DESC* InputTensor;
-  const DML_TENSOR_DESC* IndicesTensor;
-  const DML_TENSOR_DESC* UpdatesTensor;
-  const DML_TENSOR_DESC* OutputTensor;
-  UINT InputDimensionCount;
-  UINT IndicesDimensionCount;
 };

@@ -23,10 +23,14 @@ def _register_gather(op: str) -> None:
 
     # The price of a small call is that of this function: names are local, calls are few.
     def kernel(data: Tensor, indices: Tensor, *given: Any, threads: int = 0,
-               is_plain: Any = _sheaf.are_plain_tensors, run: Any = _sheaf.run_gather) -> Any:
+               is_plain: Any = _sheaf.are_plain_tensors, run: Any = _sheaf.run_gather,
+               in_transform: Any = gradients.in_transform, record: Any = gradients.Gather.apply
+               ) -> Any:
         if is_plain(data, indices):
             arguments = operators.gather_arguments(op, *given) if given else defaults
             return run(op, data, indices, None, threads, True, *arguments)
+        if data.requires_grad and not in_transform():
+            return record(data, indices, op, given, threads)
         if _tracked(data):
             return gradients.Gather.call(data, indices, op, given, threads)
         with torch._C._AutoDispatchBelowAutograd():

@@ -38,7 +38,7 @@ class Operator(Function):
     def call(cls, *arguments: Any) -> Any:
         """apply(), also inside the transforms of torch.func: there each level of a transform calls
         the operator, so that one level is all that the function sees."""
-        if not _in_transform():
+        if not in_transform():
             return cls.apply(*arguments)
         before = torch._C._functorch.get_single_level_autograd_function_allowed()
         set_single_level_autograd_function_allowed(True)
@@ -48,7 +48,7 @@ class Operator(Function):
             set_single_level_autograd_function_allowed(before)
 
 
-_in_transform = torch._C._are_functorch_transforms_active
+in_transform = torch._C._are_functorch_transforms_active
 
 
 def _both_ways(cls: Any) -> Any:

@@ -138,7 +138,7 @@ class Device final : public Counted<IDMLDevice, Device> {
     return guarded([&] {
       const auto& created = checked_cast<Operator>(this, "CompileOperator", op);
       if ((flags & ~kExecutionFlags) != 0) {
-        refuse(created.executable()->plan().request(), "unknown execution flags",
+        refuse(created.executable()->plan().request(), {Reason::kOption}, "unknown execution flags",
                cat("flags = ", int32_t{flags}), "DML_EXECUTION_FLAG_NONE (0)");
       }
       return create_into<CompiledOperator>(compiled, created);

@@ -26,7 +26,7 @@ bool is_none(const DML_BINDING_DESC& binding) { return binding.Type == DML_BINDI
 const DML_BUFFER_BINDING& buffer_binding(const Request& r, const DML_BINDING_DESC& binding,
                                          const Demand& demand) {
   if (binding.Type != DML_BINDING_TYPE_BUFFER) {
-    sheaf::refuse(r, "not bound",
+    sheaf::refuse(r, {Reason::kMemory}, "not bound",
                   cat(demand.name, " has a binding of Type ", int32_t{binding.Type}),
                   "DML_BINDING_TYPE_BUFFER (1)");
   }
@@ -35,7 +35,8 @@ const DML_BUFFER_BINDING& buffer_binding(const Request& r, const DML_BINDING_DES
     const char* null = buffer == nullptr           ? " has a binding whose Desc is null"
                        : buffer->Buffer == nullptr ? " is bound to a null Buffer"
                                                    : " is bound to a buffer without memory";
-    sheaf::refuse(r, "null pointer", cat(demand.name, null), "bind a HostBuffer with memory");
+    sheaf::refuse(r, {Reason::kNull}, "null pointer", cat(demand.name, null),
+                  "bind a HostBuffer with memory");
   }
   return *buffer;
 }
@@ -44,19 +45,19 @@ void check_range(const Request& r, const DML_BUFFER_BINDING& binding, const Dema
   const UINT64 available = binding.Buffer->size_in_bytes();
   // Written so that no sum can wrap.
   if (binding.Offset > available || binding.SizeInBytes > available - binding.Offset) {
-    sheaf::refuse(r, "binding outside its buffer",
+    sheaf::refuse(r, {Reason::kMemory}, "binding outside its buffer",
                   cat(demand.name, " has Offset ", binding.Offset, " and SizeInBytes ",
                       binding.SizeInBytes, ", but the buffer has ", available, " bytes"),
                   "a range inside the buffer");
   }
   if (binding.SizeInBytes < demand.bytes) {
     sheaf::refuse(
-        r, "binding too small",
+        r, {Reason::kMemory}, "binding too small",
         cat(demand.name, " has SizeInBytes ", binding.SizeInBytes, ", but needs ", demand.bytes),
         "as many bytes as TotalTensorSizeInBytes or PersistentResourceSize says");
   }
   if (binding.Offset % demand.alignment != 0) {
-    sheaf::refuse(r, "binding not aligned",
+    sheaf::refuse(r, {Reason::kMemory}, "binding not aligned",
                   cat(demand.name, " has Offset ", binding.Offset, ", which is no multiple of ",
                       demand.alignment),
                   cat("an Offset that is a multiple of ", demand.alignment));
@@ -68,7 +69,7 @@ std::byte* bound_memory(const Request& r, const DML_BINDING_DESC& binding, const
   const DML_BUFFER_BINDING& buffer = buffer_binding(r, binding, demand);
   check_range(r, buffer, demand);
   if (demand.written && !buffer.Buffer->writable()) {
-    sheaf::refuse(r, "buffer is read-only",
+    sheaf::refuse(r, {Reason::kMemory}, "buffer is read-only",
                   cat(demand.name, " is bound to a HostBuffer made from a const pointer"),
                   "a HostBuffer of memory that may be written");
   }
@@ -85,7 +86,7 @@ Demand demand_of(const BoundTensor& tensor, bool written) {
 
 void check_count(const Request& r, const char* what, UINT count, UINT expected) {
   if (count != expected) {
-    sheaf::refuse(r, "wrong number of bindings",
+    sheaf::refuse(r, {Reason::kMemory}, "wrong number of bindings",
                   cat(count, " ", what, " are bound, but this operator has ", expected),
                   is_scatter(r.op)
                       ? "inputs InputTensor, IndicesTensor, UpdatesTensor; output OutputTensor"
@@ -95,7 +96,7 @@ void check_count(const Request& r, const char* what, UINT count, UINT expected) 
 
 void check_list(const Request& r, const char* what, const DML_BINDING_DESC* list) {
   if (list == nullptr) {
-    sheaf::refuse(r, "null pointer", cat("the list of ", what, " is null"),
+    sheaf::refuse(r, {Reason::kNull}, "null pointer", cat("the list of ", what, " is null"),
                   "one DML_BINDING_DESC for each");
   }
 }
@@ -115,7 +116,7 @@ Executable::Executable(const Plan& plan, const Tensors& tensors)
       // The sum cannot wrap: both are at most 2^63.
       persistent_bytes_ += (input.required_bytes + kAlignment - 1) / kAlignment * kAlignment;
       if (persistent_bytes_ > INT64_MAX) {
-        sheaf::refuse(plan.request(), "tensors too large",
+        sheaf::refuse(plan.request(), {Reason::kTooLarge}, "tensors too large",
                       "the inputs that are OWNED_BY_DML need more than 2^63 - 1 bytes together",
                       "fewer inputs that are OWNED_BY_DML");
       }
@@ -134,7 +135,7 @@ std::byte* Executable::persistent_memory(const Bindings& bindings, bool written)
   const bool bound = binding != nullptr && !is_none(*binding);
   if (persistent_bytes_ == 0) {
     if (bound) {
-      sheaf::refuse(plan_.request(), "needless persistent resource",
+      sheaf::refuse(plan_.request(), {Reason::kMemory}, "needless persistent resource",
                     "PersistentResource is bound, but no tensor is OWNED_BY_DML",
                     "null, as PersistentResourceSize is 0");
     }
@@ -142,7 +143,7 @@ std::byte* Executable::persistent_memory(const Bindings& bindings, bool written)
   }
   if (!bound) {
     sheaf::refuse(
-        plan_.request(), "persistent resource not bound",
+        plan_.request(), {Reason::kMemory}, "persistent resource not bound",
         cat("a tensor is OWNED_BY_DML, and its ", persistent_bytes_, " bytes are kept there"),
         "a buffer of PersistentResourceSize bytes");
   }
@@ -163,7 +164,7 @@ void Executable::initialize(const Bindings& bindings, const Queue& queue) const 
     const BoundTensor& input = inputs_[i];
     if (!input.owned) {
       if (!is_none(list[i])) {
-        sheaf::refuse(r, "bound at initialisation",
+        sheaf::refuse(r, {Reason::kMemory}, "bound at initialisation",
                       cat(input.name, " is not OWNED_BY_DML; it is bound when dispatched"),
                       "DML_BINDING_TYPE_NONE (0)");
       }
@@ -173,7 +174,7 @@ void Executable::initialize(const Bindings& bindings, const Queue& queue) const 
     const ByteRange source{0, static_cast<int64_t>(input.required_bytes)};
     const ByteRange target{0, static_cast<int64_t>(persistent_bytes_)};
     if (ranges_meet(sources[i], source, persistent, target)) {
-      sheaf::refuse(r, "persistent resource overlaps an input",
+      sheaf::refuse(r, {Reason::kMemory}, "persistent resource overlaps an input",
                     cat("PersistentResource and ", input.name, " share memory"),
                     "memory of its own");
     }
@@ -194,7 +195,7 @@ void Executable::refuse_output_in(const std::byte* persistent, const std::byte* 
   const ByteRange kept{0, static_cast<int64_t>(persistent_bytes_)};
   const ByteRange written{0, static_cast<int64_t>(output_.required_bytes)};
   if (persistent != nullptr && ranges_meet(persistent, kept, output, written)) {
-    sheaf::refuse(plan_.request(), "output overlaps the persistent resource",
+    sheaf::refuse(plan_.request(), {Reason::kMemory}, "output overlaps the persistent resource",
                   "OutputTensor and PersistentResource share memory", "memory of its own");
   }
 }
@@ -213,7 +214,7 @@ void Executable::dispatch(const Bindings& bindings, const Queue& queue) const {
     } else if (is_none(list[i])) {
       sources[i] = persistent + input.persistent_offset;
     } else {
-      sheaf::refuse(r, "owned tensor bound",
+      sheaf::refuse(r, {Reason::kMemory}, "owned tensor bound",
                     cat(input.name, " is OWNED_BY_DML; it is bound at initialisation only"),
                     "DML_BINDING_TYPE_NONE (0)");
     }

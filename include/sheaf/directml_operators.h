@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The numbers of all of DirectML's operators, so that code which names them compiles. docs/
-// directml.md lists those that can be created. Include directml.h.
+// The names and numbers of all of DirectML's operators. docs/directml.md lists those that can be
+// created. Include sheaf/directml.h.
 #pragma once
 
 // X(name, number) for each of them.
@@ -66,10 +66,3 @@
   X(MEAN_VARIANCE_NORMALIZATION2, 171) X(MULTIHEAD_ATTENTION1, 172) X(QUANTIZE, 173) \
   X(DEQUANTIZE, 174) X(RESAMPLE3, 175) X(FOLD, 176) X(UNFOLD, 177)
 // clang-format on
-
-enum DML_OPERATOR_TYPE {
-#define SHEAF_DML_OPERATOR(name, number) DML_OPERATOR_##name = number,
-  SHEAF_DML_OPERATORS(SHEAF_DML_OPERATOR)
-#undef SHEAF_DML_OPERATOR
-      DML_OPERATOR_SCATTER = DML_OPERATOR_SCATTER_ELEMENTS,  // the older name
-};

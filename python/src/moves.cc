@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+//
+// The moves of sheaf/move.h on arrays of the host. sheaf/_moves.py makes the outputs and has the
+// signatures that users see.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "errors.h"
+#include "sheaf/move.h"
+#include "support/text.h"
+
+namespace sheaf::python {
+namespace {
+
+// What a move is called with, and what it answers.
+struct MoveCall {
+  std::vector<ConstTensor> from = {};
+  std::vector<Tensor> to = {};
+  Dims dims;  // repeats, or padding in front
+  int64_t axis = 0;
+  bool largest = true;
+  PadMode mode = PadMode::kEdge;
+  int64_t count = 0;  // the answer of nonzero
+};
+
+struct Move {
+  size_t inputs, outputs;  // 0: as many as there are
+  std::function<void(MoveCall&)> run;
+};
+
+const std::map<std::string, Move>& moves() {
+  static const std::map<std::string, Move> table = {
+      {"copy", {1, 1, [](MoveCall& c) { copy(c.from[0], c.to[0]); }}},
+      {"cast", {1, 1, [](MoveCall& c) { cast(c.from[0], c.to[0]); }}},
+      {"tile", {1, 1, [](MoveCall& c) { tile(c.from[0], c.to[0], c.dims); }}},
+      {"pad", {1, 1, [](MoveCall& c) { pad(c.from[0], c.to[0], c.dims, c.mode); }}},
+      {"concat", {0, 1, [](MoveCall& c) { join(c.from, c.axis, c.to[0]); }}},
+      {"split", {1, 0, [](MoveCall& c) { split(c.from[0], c.axis, c.to); }}},
+      {"reverse_subsequences",
+       {2, 1, [](MoveCall& c) { reverse_subsequences(c.from[0], c.from[1], c.to[0], c.axis); }}},
+      {"one_hot", {2, 1, [](MoveCall& c) { one_hot(c.from[0], c.from[1], c.to[0], c.axis); }}},
+      {"top_k", {1, 2, [](MoveCall& c) { top_k(c.from[0], c.to[0], c.to[1], c.axis, c.largest); }}},
+      {"nonzero", {1, 1, [](MoveCall& c) { c.count = nonzero(c.from[0], c.to[0]); }}},
+  };
+  return table;
+}
+
+// The arrays of a list as tensors; the views keep their memory.
+void read_arrays(const std::string& call, Role role, const nb::list& objects,
+                 std::vector<View>& views) {
+  views.resize(nb::len(objects));
+  for (size_t i = 0; i < views.size(); ++i) {
+    view_array(views[i], objects[i], {call, role});
+    if (views[i].on_gpu() || !views[i].whole_strides) {
+      raise_unsupported(refusal_text(cat(call, ": not an array of the host"),
+                                     "it lies on a GPU, or its strides are not whole elements",
+                                     "arrays in the memory of the host"));
+    }
+  }
+}
+
+int64_t run_move(const std::string& call, const nb::list& inputs, const nb::list& outputs,
+                 const std::vector<int64_t>& dims, int64_t axis, const std::string& mode,
+                 bool largest) {
+  const std::map<std::string, PadMode> modes = {{"edge", PadMode::kEdge},
+                                                {"reflect", PadMode::kReflect},
+                                                {"symmetric", PadMode::kSymmetric},
+                                                {"wrap", PadMode::kWrap}};
+  const auto move = moves().find(call);
+  const auto pad_mode = modes.find(mode);
+  if (move == moves().end() || pad_mode == modes.end() ||
+      (move->second.inputs != 0 && nb::len(inputs) != move->second.inputs) ||
+      (move->second.outputs != 0 && nb::len(outputs) != move->second.outputs)) {
+    raise_argument(refusal_text(cat(call, ": unknown move or mode"), cat("mode = \"", mode, "\""),
+                                "edge, reflect, symmetric, wrap or constant"));
+  }
+  std::vector<View> from, to;
+  read_arrays(call, Role::kData, inputs, from);
+  read_arrays(call, Role::kOutput, outputs, to);
+  MoveCall arguments{.dims = Dims(std::span<const int64_t>(dims)),
+                     .axis = axis,
+                     .largest = largest,
+                     .mode = pad_mode->second};
+  for (const View& view : from) {
+    refuse_if_changed(view, call);
+    arguments.from.push_back(view.tensor);
+  }
+  for (const View& view : to) {
+    refuse_if_changed(view, call);
+    arguments.to.push_back(view.tensor);
+  }
+  without_gil([&] { move->second.run(arguments); });
+  return arguments.count;
+}
+
+}  // namespace
+
+void bind_moves(nb::module_& module) {
+  module.def("move", run_move,
+             nb::sig("def move(call: str, inputs: list[Any], outputs: list[Any], dims: list[int], "
+                     "axis: int, mode: str, largest: bool) -> int"));
+}
+
+}  // namespace sheaf::python
