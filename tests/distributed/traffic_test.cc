@@ -127,7 +127,7 @@ int64_t peak_bytes() {
 
 // The batch is many times the workspace; MPI gets a little for itself.
 TEST_F(Traffic, MemoryStaysWithinTheWorkspace) {
-  constexpr int64_t kMany = 400000, kWorkspace = 4 << 20, kOfMpi = 6 << 20;
+  constexpr int64_t kMany = 150000, kWorkspace = 4 << 20, kOfMpi = 6 << 20;
   const std::vector<int64_t> ids = popular(kMany, kRows, rank);
   std::vector<float> output(static_cast<size_t>(kMany * kWidth));
   const int64_t before = std::max(resident_bytes(), peak_bytes());
