@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 
-# What distributions add to release builds: a canary in functions that hold buffers, checked copies
-# into memory of known size, and tables of functions that are read-only once the program runs.
-# Builds that embed Sheaf keep their own options.
-if(PROJECT_IS_TOP_LEVEL AND NOT SHEAF_SANITIZE AND NOT EMSCRIPTEN
+# A canary in functions that hold buffers, checked copies into memory of known size, and tables of
+# functions that are read-only once the program runs. Who sets such options himself, as
+# distributions do, keeps his own.
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_FLAGS MATCHES "stack-protector|FORTIFY" AND NOT SHEAF_SANITIZE AND NOT EMSCRIPTEN
     AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
   set(release "$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:C,CXX>>")
   add_compile_options(

@@ -42,6 +42,7 @@ class Split {
 
   int ranks() const { return ranks_; }
   int64_t entries() const { return entries_; }
+  int64_t block() const { return block_; }       // entries dealt out at a time; 0: neighbours
   int64_t count(int rank) const;                 // entries of this rank
   int64_t entry(int rank, int64_t local) const;  // the entry that is number `local` there
 

@@ -155,7 +155,7 @@ def scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims:
         return calls.scatter("scatter", data, indices, updates, out, (axis, batch_dims),
                              (reduction, include_self, out_of_range, negative), relaxed, threads,
                              accumulate)
-    if accumulate is not None and is_small_integer(data):
+    if accumulate == "f32" and is_small_integer(data):
         return small_integers(scatter, data, indices, updates, axis, batch_dims=batch_dims,
                               reduction=reduction, include_self=include_self,
                               out_of_range=out_of_range, negative=negative, threads=threads,
@@ -193,7 +193,7 @@ def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *,
         return calls.scatter("scatter_elements", data, indices, updates, out, (axis,),
                              (reduction, include_self, out_of_range, negative), relaxed, threads,
                              accumulate)
-    if accumulate is not None and is_small_integer(data):
+    if accumulate == "f32" and is_small_integer(data):
         return small_integers(scatter_elements, data, indices, updates, axis, reduction=reduction,
                               include_self=include_self, out_of_range=out_of_range,
                               negative=negative, threads=threads, out=out)
@@ -229,7 +229,7 @@ def scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0,
         return calls.scatter("scatter_nd", data, indices, updates, out, (batch_dims,),
                              (reduction, include_self, out_of_range, negative), relaxed, threads,
                              accumulate)
-    if accumulate is not None and is_small_integer(data):
+    if accumulate == "f32" and is_small_integer(data):
         return small_integers(scatter_nd, data, indices, updates, batch_dims=batch_dims,
                               reduction=reduction, include_self=include_self,
                               out_of_range=out_of_range, negative=negative, threads=threads,

@@ -7,6 +7,8 @@ from typing import Any, Callable
 
 import numpy
 
+from ._errors import ArgumentError, refusal
+
 
 def _belongs_to(array: Any, *packages: str) -> bool:
     return any(base.__module__.partition(".")[0] in packages for base in type(array).__mro__)
@@ -105,6 +107,11 @@ def is_small_integer(array: Any) -> bool:
 def small_integers(scatter: Callable[..., Any], data: Any, indices: Any, updates: Any,
                    *where: Any, out: Any, **keywords: Any) -> Any:
     """The scatter of such an array in integers of 32 bits, of which the low bits stay."""
+    if out is not None and (out.shape != data.shape or out.dtype != data.dtype):
+        raise ArgumentError(refusal("scatter: out does not fit",
+                                    f"out is {out.dtype}{list(out.shape)}, but data is "
+                                    f"{data.dtype}{list(data.shape)}",
+                                    "an out like data"))
     bits, signed = _SMALL_INTEGERS[data.dtype.name]
     wide = scatter(data.astype(numpy.int32), indices,
                    numpy.asarray(updates).astype(numpy.int32, casting="same_kind"), *where,

@@ -104,6 +104,8 @@ class Sharding:
                 f"gather: indices are not integers\n  indices is {given.dtype}\n"
                 "  try: convert indices to int64")
         flat = given.reshape(-1)
+        if flat.dtype == numpy.uint64 and out_of_range == "wrap" and count > 0:
+            return (flat % numpy.uint64(count)).astype(numpy.int64)
         if flat.dtype == numpy.uint64:  # beyond every table, and not negative
             flat = numpy.minimum(flat, numpy.uint64(2**63 - 1))
         values: Indices = flat.astype(numpy.int64)

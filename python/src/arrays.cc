@@ -230,6 +230,15 @@ void refuse_read_only(nb::handle object, const Argument& argument) {
                               "an out that does, or none: the result is returned"));
 }
 
+void refuse_large_elements(const View& view) {
+  if (view.large_bytes != 0) {
+    raise_argument(refusal_text("plan: elements are too large",
+                                cat("an array has elements of ", view.large_bytes,
+                                    " bytes, but a plan has at most ", kMaxElementBytes),
+                                "the function that makes no plan, such as sheaf.gather"));
+  }
+}
+
 bool same_meaning(const View& a, const View& b) {
   PyArray_Descr* of_a = a.descr();
   PyArray_Descr* of_b = b.descr();

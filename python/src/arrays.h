@@ -129,6 +129,9 @@ bool dlpack_changed(const View& view);
 // fields, dates of other units.
 bool same_meaning(const View& a, const View& b);
 
+// Refuses elements that no plan has: those of more than 64 bytes, which are moved as rows of bytes.
+void refuse_large_elements(const View& view);
+
 // The element type of a NumPy dtype; one of another byte order is opaque. Refuses references.
 DType dtype_from_numpy(PyArray_Descr* descr, const Argument& argument);
 

@@ -187,6 +187,9 @@ Arrays arrays_for(const Plan& plan, const Passed& passed) {
     present.data = {};
   }
   Arrays arrays = view_arrays(plan.request().name, present);
+  for (const View* view : {&arrays.data, &arrays.indices, &arrays.updates, &arrays.out}) {
+    refuse_large_elements(*view);  // a plan of bytes would take them for rows
+  }
   if (!present.data.is_valid()) {
     arrays.data.tensor = {nullptr, plan.data()};
   }

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <vector>
@@ -51,6 +52,39 @@ const std::map<std::string, Move>& moves() {
   return table;
 }
 
+// A move copies bytes, and a cast converts numbers: what NumPy's dtype makes of them has to be the
+// same on both sides, or a number.
+void refuse_other_meanings(const std::string& call, const std::vector<View>& from,
+                           const std::vector<View>& to) {
+  const auto is_date = [](const View& view) {
+    return view.descr() != nullptr && PyTypeNum_ISDATETIME(view.descr()->type_num);
+  };
+  for (const auto* views : {&from, &to}) {
+    for (const View& view : *views) {
+      refuse_large_elements(view);
+      if (call == "cast" && is_date(view)) {
+        raise_dtype(refusal_text("cast: dates are not numbers",
+                                 "the unit of a date is not converted",
+                                 "x.astype(dtype), or x.view(numpy.int64) for the bare numbers"));
+      }
+    }
+  }
+  const View& like = call == "one_hot" ? from[1] : from[0];
+  const auto check = [&](const View& view) {
+    if (!same_meaning(like, view)) {
+      raise_dtype(refusal_text(cat(call, ": dtypes differ"),
+                               "the bytes of one array would mean something else in another",
+                               "arrays of one dtype; x.astype(dtype) converts"));
+    }
+  };
+  if (call == "concat") {
+    std::for_each(from.begin(), from.end(), check);
+  }
+  if (call != "cast" && call != "nonzero") {
+    check(to[0]);  // of top_k the second are places
+  }
+}
+
 // The arrays of a list as tensors; the views keep their memory.
 void read_arrays(const std::string& call, Role role, const nb::list& objects,
                  std::vector<View>& views) {
@@ -83,6 +117,9 @@ int64_t run_move(const std::string& call, const nb::list& inputs, const nb::list
   std::vector<View> from, to;
   read_arrays(call, Role::kData, inputs, from);
   read_arrays(call, Role::kOutput, outputs, to);
+  if (!from.empty() && !to.empty()) {
+    refuse_other_meanings(call, from, to);
+  }
   MoveCall arguments{.dims = Dims(std::span<const int64_t>(dims)),
                      .axis = axis,
                      .largest = largest,

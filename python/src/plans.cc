@@ -78,12 +78,7 @@ Described describe_tensor(nb::handle object, const Argument& argument) {
   }
   View view;
   view_array(view, object, argument);
-  if (view.large_bytes != 0) {
-    raise_argument(refusal_text("plan: elements are too large",
-                                cat(to_string(argument.role), " has elements of ", view.large_bytes,
-                                    " bytes, but a plan has at most ", kMaxElementBytes),
-                                "the function that makes no plan, such as sheaf.gather"));
-  }
+  refuse_large_elements(view);
   if (!view.whole_strides) {
     raise_argument(refusal_text("plan: out has strides that are not whole elements",
                                 "a plan counts strides in elements",

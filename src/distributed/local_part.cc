@@ -12,6 +12,7 @@
 #include "plan/scatter_steps.h"
 #include "sheaf/gather.h"
 #include "sheaf/scatter.h"
+#include "support/float_mode.h"
 
 namespace sheaf::distributed {
 namespace {
@@ -133,6 +134,11 @@ void LocalPart::apply(const int64_t* cells, int64_t count, const std::byte* rows
     return;
   }
   const Request& r = whole_.request();
+  if (!std::all_of(cells, cells + count, [&](int64_t c) { return c >= 0 && c < cells_; })) {
+    refuse(r, {Reason::kIndex, "indices"}, "damaged message",
+           cat("a rank names a cell outside of the ", cells_, " here"),
+           "the same call on all ranks");
+  }
   if (!seen_.empty()) {
     start_fresh_cells(cells, count);
   }
@@ -195,6 +201,7 @@ void LocalPart::end() {
   if (counts_.empty() || row_bytes_ == 0) {
     return;
   }
+  const DefaultFloatMode mode;  // the caller's must not change the bits of a mean
   // One count for all elements of a cell.
   TensorSpec counts(i64, view_.sizes);
   int64_t stride = 1;

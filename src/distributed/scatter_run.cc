@@ -116,7 +116,11 @@ void ScatterRun::run(const void* indices, const std::byte* updates) {
   const int64_t most = comm_.largest({std::max(mine, theirs)})[0];
   // Twice as many blocks as fill the workspace exactly: blocks are not all of one size.
   blocks_ = most <= capacity_ ? 1 : 2 * ((most + capacity_ - 1) / capacity_);
-  part_.begin();
+  try {
+    part_.begin();
+  } catch (...) {
+    failed_ = std::current_exception();  // the other ranks expect this one's messages all the same
+  }
   for (int64_t block = 0; block < blocks_; ++block) {
     run_block(indices, updates, block);
   }

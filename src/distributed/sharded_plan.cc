@@ -2,6 +2,7 @@
 //
 // Plans of sharded operators: what is checked on all ranks before anything moves.
 #include <future>
+#include <system_error>
 
 #include "distributed/gather_run.h"
 #include "distributed/scatter_run.h"
@@ -10,6 +11,7 @@
 #include "plan/index_error.h"
 #include "plan/lower.h"
 #include "plan/refuse.h"
+#include "plan/scalar.h"
 #include "sheaf/queue.h"
 #include "support/text.h"
 
@@ -40,6 +42,7 @@ struct ShardedPlan::State {
   void take_memory(int64_t largest_tuples);
   void check_call(const ConstTensor& indices, const ConstTensor& grid) const;
   void run(const ConstTensor& indices, const ConstTensor& grid, void* output);
+  void check_idle() const;
   void start(const ConstTensor& indices, const ConstTensor& grid, void* output);
 };
 
@@ -79,7 +82,9 @@ std::string identity(const ShardedPlan::State& s) {
              r.batch_dims, "   broadcast ", r.broadcast, "   negative ", to_string(r.rule.negative),
              "   out_of_range ", to_string(r.rule.out_of_range), "   reduction ",
              to_string(r.reduction), "   include_self ", r.include_self, "   onto_zeros ",
-             r.onto_zeros, "   workspace_bytes ", s.options.workspace_bytes, "   message_bytes ",
+             r.onto_zeros, "   relaxed ", r.relaxed, "   fill_value ", to_string(r.rule.fill_value),
+             "   row bytes ", s.space.row_bytes(), "   rows per entry ", s.space.inner,
+             "   workspace_bytes ", s.options.workspace_bytes, "   message_bytes ",
              s.options.message_bytes);
 }
 
@@ -102,6 +107,11 @@ void ShardedPlan::State::check_request() {
   if (plan->is_scatter()) {
     check_writable(r, tensor.part());
     check_row_major(r, "updates", plan->updates());
+    if (r.accumulate_f32 && r.reduction != Reduction::kNone) {
+      refuse_as(ErrorCode::kUnsupported, r, {Reason::kReduction, "data"}, "not on a sharded tensor",
+                "accumulate_f32 rounds once, but ranks apply their updates one after the other",
+                "a part of type f32");
+    }
   }
   space = distributed::cell_space(*plan);
 }
@@ -171,15 +181,27 @@ void ShardedPlan::State::run(const ConstTensor& indices, const ConstTensor& grid
   }
 }
 
-void ShardedPlan::State::start(const ConstTensor& indices, const ConstTensor& grid, void* output) {
+void ShardedPlan::State::check_idle() const {
   if (running.valid()) {
     refuse(request, {Reason::kPlan}, "already running", "a plan has one run at a time",
            "wait() first, or a second plan");
   }
+}
+
+void ShardedPlan::State::start(const ConstTensor& indices, const ConstTensor& grid, void* output) {
+  check_idle();
+  const auto work = [this, indices, grid, output] { run(indices, grid, output); };
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
-  running = std::async(level == MPI_THREAD_MULTIPLE ? std::launch::async : std::launch::deferred,
-                       [this, indices, grid, output] { run(indices, grid, output); });
+  if (level == MPI_THREAD_MULTIPLE) {
+    try {
+      running = std::async(std::launch::async, work);
+      return;
+    } catch (const std::system_error&) {
+      // No thread to be had: the other ranks must not wait for this one.
+    }
+  }
+  running = std::async(std::launch::deferred, work);
 }
 
 ShardedPlan::ShardedPlan(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -200,13 +222,15 @@ void check_kind(const ShardedPlan::State& s, bool scatters) {
 }  // namespace
 
 void ShardedPlan::run(const ConstTensor& indices, const Tensor& output) {
-  start(indices, output);
-  wait();
+  check_kind(*state_, false);
+  state_->check_idle();
+  state_->run(indices, output, output.data);
 }
 
 void ShardedPlan::scatter(const ConstTensor& indices, const ConstTensor& updates) {
-  start_scatter(indices, updates);
-  wait();
+  check_kind(*state_, true);
+  state_->check_idle();
+  state_->run(indices, updates, nullptr);
 }
 
 void ShardedPlan::start(const ConstTensor& indices, const Tensor& output) {
@@ -267,6 +291,7 @@ Request scatter_request(Op op, const ShardedTensor& data, const TensorSpec& indi
   r.include_self = options.include_self;
   r.onto_zeros = options.onto_zeros;
   r.relaxed = options.relaxed;
+  r.accumulate_f32 = options.accumulate_f32;
   return r;
 }
 

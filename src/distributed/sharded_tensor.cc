@@ -74,7 +74,7 @@ std::string identity(const ShardedTensor::State& s) {
   for (int rank = 0; rank < s.split.ranks(); ++rank) {
     text += cat(" ", s.split.count(rank));
   }
-  return cat(text, "   entry 1 on rank ", s.split.entries() > 1 ? s.split.place(1).rank : 0);
+  return cat(text, "   blocks of ", s.split.block());
 }
 
 }  // namespace

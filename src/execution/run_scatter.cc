@@ -85,11 +85,11 @@ void check_device_addresses(const Plan& plan, const DeviceSteps& device,
 void start_scatter(const Plan& plan, const TensorMemory& memory, const Queue& queue,
                    const RunOptions& options) {
   check_scatter_memory(plan, memory);
+  const DefaultFloatMode mode;  // the caller's must not change the bits of a sum
   if (plan.scatter_steps().wide) {
     start_wide_scatter(plan, memory, queue, options);
     return;
   }
-  const DefaultFloatMode mode;  // the caller's must not change the bits of a sum
   const Backend* const device = prepared_device(queue);
   const Nest& nest = plan.nest();
   const auto addresses =

@@ -84,12 +84,14 @@ class Scatter {
   }
 
  private:
-  // A mean needs all updates of an element at once, and so does a start from nothing.
+  // A mean needs all updates of an element at once, and so do a start from nothing and a sum that
+  // is rounded once.
   void check_one_chunk() const {
     const Request& request = plan_.request();
     const int64_t units = points_.count() * per_point_;
-    const bool splits = request.reduction == Reduction::kNone ||
-                        (request.include_self && request.reduction != Reduction::kMean);
+    const bool splits =
+        request.reduction == Reduction::kNone ||
+        (request.include_self && request.reduction != Reduction::kMean && !request.accumulate_f32);
     if (splits || units <= chunk_units_) {
       return;
     }
@@ -97,8 +99,8 @@ class Scatter {
         units <= INT64_MAX / (4 * kPlaceBytes) ? units * 4 * kPlaceBytes : INT64_MAX;
     refuse(request, "memory too small",
            cat(units,
-               " updates have to be applied at once, because the reduction is a mean or leaves "
-               "the table's own values out; memory is ",
+               " updates have to be applied at once, because the reduction is a mean, leaves the "
+               "table's own values out or rounds once; memory is ",
                options_.memory, " bytes"),
            cat("memory of ", needed, " bytes or more"));
   }
@@ -145,6 +147,7 @@ class Scatter {
     const ScatterOptions options{
         .reduction = request.reduction,
         .include_self = request.include_self,
+        .accumulate_f32 = request.accumulate_f32,
         .rule = {.negative = Negative::kOutOfRange, .out_of_range = OutOfRange::kSkip}};
     const TensorSpec updates(type, {std::ssize(units), elements});
     plan_scatter(compact.spec(), places.spec(), updates, options)

@@ -260,7 +260,7 @@ Work one_hot(const char* who, const TensorSpec& indices, const TensorSpec& off_o
     found = off_on.sizes[d] > 1;
     on_stride = found ? off_on.strides[d] : 0;
   }
-  if (!found || off_on.dtype != to.dtype) {
+  if (!found || element_count(off_on.sizes) == 0 || off_on.dtype != to.dtype) {
     refuse({who, "values do not fit",
             cat("values is ", off_on.str(), ", but two elements of type ", to.dtype.name(),
                 " are needed"),

@@ -47,6 +47,12 @@ void check_top_k(const char* who, const TensorSpec& from, const TensorSpec& valu
             cat("values is ", bracketed(values.sizes), " and indices ", bracketed(places.sizes)),
             given, "equal shapes: that of from, with no more entries along the axis"});
   }
+  const int64_t value_bits = 8 * places.dtype.bytes() - (places.dtype.is_signed_integer() ? 1 : 0);
+  if (value_bits < 63 && from.sizes[along] > int64_t{1} << value_bits) {
+    refuse({who, "indices are too narrow",
+            cat(places.dtype.name(), " does not hold the place ", from.sizes[along] - 1), given,
+            "indices of type i32 or i64"});
+  }
   for (const TensorSpec* spec : {&values, &places}) {
     if (!byte_range(*spec) || !elements_disjoint(*spec)) {
       refuse({who, "output overlaps itself",
@@ -109,6 +115,9 @@ Work top_k(const char* who, const TensorSpec& from, const TensorSpec& values,
               "memory of its own for each"});
     }
     const int64_t size = from.sizes[along], kept = values.sizes[along];
+    if (kept == 0) {
+      return;
+    }
     const Wide wide = wide_of(from.dtype);
     std::vector<WideNumber> numbers(static_cast<size_t>(size));
     std::vector<int64_t> order(static_cast<size_t>(size));

@@ -169,6 +169,12 @@ void gather_launched(const LaunchedGather& g) {
   std::optional<Plan> whole;
   DealtDim dim{};
   comm.together("gather", [&] {
+    if (comm.ranks() != launched_ranks()) {
+      refuse_launched(
+          "another MPI's mpirun",
+          cat("it started ", launched_ranks(), " ranks, but they do not find each other"),
+          "the mpirun of the MPI that sheaf was built with");
+    }
     if (g.indices == "-" || g.output == "-") {
       refuse_launched("standard input or output", "it belongs to one rank", "a file");
     }
@@ -183,12 +189,14 @@ void gather_launched(const LaunchedGather& g) {
                                  mpi::Split::block(file->spec().sizes[axis], comm.ranks()), *file);
   const auto dealt = mpi::Split::block(all->sizes()[dim.indices], comm.ranks());
   const int64_t first = dealt.entry(comm.rank(), 0);
-  const Array indices = slice(*all, dim.indices, first, dealt.count(comm.rank()));
-  mpi::ShardedPlan plan = plan_part(table, r, indices.spec(), {.workspace_bytes = g.memory});
-  Array output(plan.output());
-  plan.run(indices.tensor(), output.tensor());
+  std::optional<Array> indices, output;
+  comm.together("gather",
+                [&] { indices = slice(*all, dim.indices, first, dealt.count(comm.rank())); });
+  mpi::ShardedPlan plan = plan_part(table, r, indices->spec(), {.workspace_bytes = g.memory});
+  comm.together("gather", [&] { output.emplace(plan.output()); });
+  plan.run(indices->tensor(), output->tensor());
   SharedOutput out(comm, g.output, whole->output());
-  comm.together("gather", [&] { out.write_part(output, whole->output(), dim.output, first); });
+  comm.together("gather", [&] { out.write_part(*output, whole->output(), dim.output, first); });
   out.commit();
   if (comm.rank() == 0 && !g.quiet) {
     std::cout << whole->output().str() << " to " << g.output << "; " << comm.ranks() << " ranks\n";

@@ -130,6 +130,9 @@ Integers split_sizes(const Call& call, int64_t entries) {
     return call.list("split", 1);
   }
   const auto count = static_cast<int64_t>(call.node.outputs.size());
+  if (count == 0) {
+    refuse_node(call.node, "it has no outputs", "an output for each part");
+  }
   const int64_t part = (entries + count - 1) / count;
   Integers sizes;
   for (int64_t i = 0; i < count; ++i) {
@@ -307,7 +310,11 @@ Outputs run_pad(const Call& call) {
 Outputs run_one_hot(const Call& call) {
   const ConstTensor given = call.tensor(0), values = call.tensor(2);
   const Array indices = converted(given, i64);
-  const Array depth = converted({call.tensor(1).data, {call.tensor(1).spec.dtype, {}}}, i64);
+  const ConstTensor depth_given = call.tensor(1);
+  if (element_count(depth_given.spec.sizes) != 1) {
+    refuse_node(call.node, cat("its depth is ", depth_given.spec.str()), "one number");
+  }
+  const Array depth = converted({depth_given.data, {depth_given.spec.dtype, {}}}, i64);
   const int rank = given.spec.rank() + 1;
   const int axis = axis_of(call, call.number("axis", -1), rank);
   Integers sizes(given.spec.sizes.begin(), given.spec.sizes.end());

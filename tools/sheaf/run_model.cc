@@ -47,16 +47,18 @@ int run_model(const RunModelOptions& options) {
     values[name] = Value(table_argument(path));
   }
   run_graph(model, values, options.file);
+  std::vector<std::pair<std::string, std::string>> outputs;  // all are there before one is written
   for (const std::string& text : options.outputs) {
-    const auto [name, path] = assignment(text, model.outputs);
-    const auto found = values.find(name);
-    if (found == values.end()) {
+    const auto& [name, path] = outputs.emplace_back(assignment(text, model.outputs));
+    if (!values.contains(name)) {
       throw Error(Refusal{.who = "run",
                           .what = "no such output",
                           .detail = cat("\"", printable(name), "\" is not computed by the model"),
                           .next = "sheaf inspect, or another name"});
     }
-    const ConstTensor tensor = found->second.tensor();
+  }
+  for (const auto& [name, path] : outputs) {
+    const ConstTensor tensor = values.at(name).tensor();
     save(path, name, tensor);
     if (!options.quiet) {
       std::cout << printable(name) << "  " << tensor.spec.str() << " to " << printable(path)

@@ -96,7 +96,13 @@ def scatter(op: str, data: Any, indices: Any, updates: Any, out: Any, options: t
     indices = _as_indices(indices, data)
     if isinstance(data, Tensor) and isinstance(indices, Tensor):
         updates = _as_updates(op, data, indices, updates, options)
-    if accumulate is not None and isinstance(data, Tensor) and _is_narrow(op, data, accumulate):
+    if (accumulate is not None and isinstance(data, Tensor) and _is_narrow(op, data, accumulate)
+            and how[0] != "none"):
+        if out is not None and (out.shape != data.shape or out.dtype != data.dtype):
+            raise ArgumentError(refusal(f"{op}: out does not fit",
+                                        f"out is {out.dtype}{list(out.shape)}, but data is "
+                                        f"{data.dtype}{list(data.shape)}",
+                                        "an out like data"))
         updates = updates.float() if isinstance(updates, Tensor) else updates
         wide = scatter(op, data.float(), indices, updates, None, options, how, relaxed,
                        threads).to(data.dtype)
