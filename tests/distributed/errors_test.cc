@@ -104,6 +104,37 @@ TEST_F(Errors, RanksDisagree) {
               testing::StartsWith("gather: ranks disagree\n  on rank 0: "));
 }
 
+// Rows of another length would pass for rows; entries would be asked of the wrong rank.
+TEST_F(Errors, RanksDisagreeAboutTuplesOrBlocks) {
+  if (ranks == 1) {
+    GTEST_SKIP() << "needs two ranks";
+  }
+  EXPECT_THAT(text_of([&] {
+                plan_gather_nd(table, TensorSpec(sheaf::i64, {3, rank == 0 ? 1 : 2}));
+              }),
+              testing::StartsWith("gather_nd: ranks disagree\n  on rank 0: "));
+  const int64_t rows = 6 * ranks;
+  std::vector<float> equal(12);
+  EXPECT_THAT(text_of([&] {
+                const ShardedTensor other(
+                    MPI_COMM_WORLD, TensorSpec(sheaf::f32, {rows, 2}), 0,
+                    sheaf::mpi::Split::block_cyclic(rows, ranks, rank == 0 ? 2 : 3),
+                    Part(sheaf::view(equal, {6, 2})));
+              }),
+              testing::HasSubstr("ranks disagree\n  on rank 0: "));
+}
+
+TEST_F(Errors, SumsThatAreRoundedOnce) {
+  std::vector<sheaf::bfloat16> narrow(static_cast<size_t>(split.count(rank) * 2));
+  const ShardedTensor sums(MPI_COMM_WORLD, TensorSpec(sheaf::bf16, {kRows, 2}), 0, split,
+                           Part(sheaf::view(narrow, {split.count(rank), 2})));
+  EXPECT_THAT(text_of([&] {
+                plan_scatter(sums, sheaf::view(ids).spec, TensorSpec(sheaf::bf16, {3, 2}),
+                             {.reduction = sheaf::Reduction::kAdd, .accumulate_f32 = true});
+              }),
+              testing::StartsWith("scatter: not on a sharded tensor\n  on rank 0: "));
+}
+
 TEST_F(Errors, NotAlongTheSplitAxis) {
   EXPECT_THAT(text_of([&] { plan_gather(table, sheaf::view(ids).spec, {.axis = 1}); }),
               testing::StartsWith("gather: not along the split axis\n  on rank 0: axis 0 of data "

@@ -59,6 +59,20 @@ TEST(FloatMode, SubnormalSumsKeepTheirBits) {
   }
 }
 
+TEST(FloatMode, OfASumThatIsRoundedOnce) {
+  const std::vector<bfloat16> data = {{1}, {2}, {3}};  // subnormal, and no update goes there
+  std::vector<bfloat16> cells(3);
+  const Plan plan = plan_scatter({bf16, {3}}, {i64, {0}}, {bf16, {0}},
+                                 {.reduction = Reduction::kAdd, .accumulate_f32 = true});
+  {
+    const FlushToZero flush;
+    plan.run(data.data(), nullptr, nullptr, cells.data());
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(cells[i].bits, data[i].bits);
+  }
+}
+
 TEST(FloatMode, OfTheCallerIsRestored) {
   const FlushToZero flush;
   const uint64_t before = DefaultFloatMode::read();

@@ -83,6 +83,17 @@ TEST(FileScatter, RefusesAMeanThatNeedsMoreMemory) {
   EXPECT_LT(open_table(scratch.path("t.npy")).load().elements<float>()[0], 1.1F);
 }
 
+TEST(FileScatter, RoundsOnceWhereThatIsAskedFor) {
+  const Scratch scratch;
+  const std::vector<bfloat16> table(1), ones(1000, bfloat16{0x3F80});
+  const std::vector<int64_t> rows(1000, 0);
+  save(scratch.path("t.safetensors"), "t", view(table));
+  const Table file = open_table(scratch.path("t.safetensors"), "t");
+  scatter(file, view(rows), view(ones), {.reduction = Reduction::kAdd, .accumulate_f32 = true});
+  const Array sums = open_table(scratch.path("t.safetensors"), "t").load();
+  EXPECT_EQ(sums.elements<bfloat16>()[0].bits, 0x447A);  // 1000; one by one they stop at 256
+}
+
 TEST(FileScatter, RefusesWhatCannotBeChangedInPlace) {
   SKIP_WITHOUT("zlib");
   const Scratch scratch;

@@ -110,6 +110,20 @@ TEST(Move, ErrorsHaveFourLines) {
   }
 }
 
+TEST(Move, TopKRefusesIndicesThatDoNotHoldAPlace) {
+  const std::vector<float> from(129);
+  std::vector<float> value(1);
+  std::vector<int8_t> place(1);
+  EXPECT_THROW(top_k(view(from, {129}), view(value, {1}), view(place, {1}), 0), Error);
+  EXPECT_NO_THROW(top_k(view(from.data(), {128}), view(value, {1}), view(place, {1}), 0));
+}
+
+TEST(Move, OneHotRefusesValuesWithoutElements) {
+  const std::vector<int64_t> index = {0};
+  std::vector<float> to(3);
+  EXPECT_THROW(one_hot(view(index, {1, 1}), view(to.data(), {0, 2}), view(to, {1, 3}), 1), Error);
+}
+
 TEST(Move, TopKKeepsTheOrderOfEqualValues) {
   const std::vector<float> from{1, 2, 2, 3, 3, NAN, 5, 5};
   std::vector<float> values(6);

@@ -116,3 +116,9 @@ def test_large_elements_keep_to_their_dimensions():
         sheaf.plan_gather(x, [0])
     with pytest.raises(sheaf.DTypeError, match="holds references"):
         sheaf.gather(np.array([None, 1]), [0])
+
+
+def test_a_plan_of_bytes_does_not_take_large_elements_for_rows():
+    plan = sheaf.plan_gather(np.zeros((5, 100), "u1"), np.zeros(200, "i8"), axis=1)
+    with pytest.raises(sheaf.Error, match="elements are too large"):
+        plan.run(np.zeros(5, "V100"), np.zeros(200, "i8"))

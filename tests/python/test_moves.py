@@ -67,3 +67,14 @@ def test_torch_gives_torch():
 def test_refusals(call):
     with pytest.raises(sheaf.Error, match="try: "):
         call()
+
+
+def test_bytes_keep_their_meaning():
+    days, seconds = (np.array(["2020-01-01"], f"M8[{unit}]") for unit in "Ds")
+    with pytest.raises(sheaf.Error, match="dates are not numbers"):
+        sheaf.cast(days, seconds.dtype)
+    with pytest.raises(sheaf.Error, match="dtypes differ"):
+        sheaf.concat([days, seconds])
+    same(sheaf.concat([days, days]), np.concatenate([days, days]))
+    with pytest.raises(sheaf.Error, match="values do not fit"):
+        sheaf.one_hot([0], 3, off_on=np.empty((0, 2)))
