@@ -14,13 +14,6 @@
 #include "helpers/limits.h"
 #include "helpers/refusal.h"
 
-// AddressSanitizer is to give back a null pointer, as malloc does, where memory runs out.
-#ifdef __clang__
-#pragma clang diagnostic ignored "-Wreserved-identifier"  // the sanitizer's name
-#endif
-extern "C" const char* __asan_default_options();
-extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
-
 namespace sheaf {
 namespace {
 
