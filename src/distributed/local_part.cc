@@ -13,6 +13,7 @@
 #include "sheaf/gather.h"
 #include "sheaf/scatter.h"
 #include "support/float_mode.h"
+#include "support/text.h"
 
 namespace sheaf::distributed {
 namespace {
