@@ -88,7 +88,7 @@ uint64_t integer_bits(DType type, const Exact& exact, bool from_integer) {
   if (exact.kind == Exact::kNan) {
     return 0;
   }
-  uint64_t whole = most + 1;  // too large
+  uint64_t whole = ~uint64_t{0};  // too large
   if (exact.kind == Exact::kFinite && exact.exponent <= 0) {
     whole = exact.exponent < -63 ? 0 : exact.magnitude >> -exact.exponent;
   } else if (exact.kind == Exact::kFinite && exact.magnitude == 0) {
@@ -96,8 +96,6 @@ uint64_t integer_bits(DType type, const Exact& exact, bool from_integer) {
   } else if (exact.kind == Exact::kFinite &&
              static_cast<int>(std::bit_width(exact.magnitude)) + exact.exponent <= 64) {
     whole = exact.magnitude << exact.exponent;
-  } else {
-    whole = ~uint64_t{0};
   }
   if (exact.negative) {
     const uint64_t least = is_signed ? most + 1 : 0;
@@ -110,7 +108,7 @@ uint64_t integer_bits(DType type, const Exact& exact, bool from_integer) {
 uint64_t rounded(const Exact& exact, int unit) {
   const int shift = unit - exact.exponent;
   if (shift <= 0) {
-    return exact.magnitude << -shift;
+    return -shift < 64 ? exact.magnitude << -shift : 0;  // only zero has such an exponent
   }
   if (shift > 64) {
     return 0;
