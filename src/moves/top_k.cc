@@ -132,7 +132,8 @@ Work top_k(const char* who, const TensorSpec& from, const TensorSpec& values,
       load(from.dtype, read + start.from, from.strides[along] * from.dtype.bytes(), size,
            numbers.data());
       std::iota(order.begin(), order.end(), 0);
-      std::partial_sort(order.begin(), order.begin() + kept, order.end(), comes_first);
+      std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(kept), order.end(),
+                        comes_first);
       for (int64_t i = 0; i < kept; ++i) {
         const int64_t place = order[static_cast<size_t>(i)];
         const WideNumber index{.signed_integer = place};
