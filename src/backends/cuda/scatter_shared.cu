@@ -51,7 +51,6 @@ int64_t chunk_for(const Nest& nest, int64_t slots, int64_t items) {
 }
 
 Shape shape_of(const Nest& nest, int updates) {
-  constexpr int kMostColumnBits = 3;
   Shape shape{nest, nest.loops[updates]};
   shape.batch.loops.clear();
   for (int l = 0; l < nest.loops.size(); ++l) {
@@ -118,6 +117,10 @@ const char* shared_refusal(const KernelQuery& query) {
   return group_count(shape) >= current_device().multiprocessors / 2
              ? nullptr
              : "fewer columns than multiprocessors";
+}
+
+int64_t shared_columns(const Nest& nest) {
+  return int64_t{1} << shape_of(nest, updates_loop(nest)).column_bits;
 }
 
 bool run_shared(const Nest& nest, const ScatterBuffers& buffers, const Launch& how) {
