@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Case:
-    """One problem on float32 data."""
+    """One problem on float32 data, or on bytes."""
 
     name: str
     group: str
@@ -26,6 +26,7 @@ class Case:
     axis: int = 0
     distribution: str = "uniform"
     index_bytes: int = 8
+    element_bytes: int = 4  # or 1
 
     family = "gather"
 
@@ -43,18 +44,21 @@ class Case:
     def row_bytes(self) -> int:
         """What lies side by side in data for one index."""
         first = self.indices[-1] if self.op == "nd" else self.axis + 1
-        return 4 if self.op == "elements" else 4 * int(np.prod(self.data[first:], dtype=np.int64))
+        return self.element_bytes * (1 if self.op == "elements" else size(self.data[first:]))
+
+    def output_bytes(self) -> int:
+        return self.element_bytes * size(self.output())
 
     def moved_bytes(self) -> int:
         """Indices, rows read and rows written."""
-        return self.index_bytes * size(self.indices) + 2 * 4 * size(self.output())
+        return self.index_bytes * size(self.indices) + 2 * self.output_bytes()
 
     def compulsory_bytes(self) -> int:
         """What must pass through memory: whole lines of data, each no more often than there are."""
-        rows = 4 * size(self.output()) // self.row_bytes()
+        rows = self.output_bytes() // self.row_bytes()
         lines = -(-self.row_bytes() // LINE) + (self.row_bytes() % LINE > 0)
-        touched = min(rows * lines * LINE, 4 * size(self.data))
-        return self.index_bytes * size(self.indices) + touched + 4 * size(self.output())
+        touched = min(rows * lines * LINE, self.element_bytes * size(self.data))
+        return self.index_bytes * size(self.indices) + touched + self.output_bytes()
 
     def make_indices(self, rng: np.random.Generator) -> np.ndarray:
         columns = [pick(rng, self.distribution, extent, self.points()) for extent in self.extents()]
@@ -144,6 +148,7 @@ class ScatterCase:
     index_bytes: int = 8
 
     family = "scatter"
+    element_bytes = 4
 
     def updates(self) -> tuple[int, ...]:
         if self.op == "elements":

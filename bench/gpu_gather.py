@@ -57,6 +57,10 @@ class Contestant:
     host_timed: bool = False
 
 
+def data_type(case: Case) -> torch.dtype:
+    return torch.float32 if case.element_bytes == 4 else torch.uint8
+
+
 def index_spec(case: Case):
     import sheaf
 
@@ -68,7 +72,8 @@ def sheaf_call(rule: str) -> Callable[[Case, Tensors], Call]:
         import sheaf
 
         x, i, out = tensors
-        data, indices = sheaf.Spec("f32", case.data), index_spec(case)
+        data = sheaf.Spec("f32" if case.element_bytes == 4 else "u8", case.data)
+        indices = index_spec(case)
         if case.op == "take":
             plan = sheaf.plan_gather(data, indices, axis=case.axis, out_of_range=rule)
         elif case.op == "elements":
@@ -159,17 +164,18 @@ CHUNK = 1 << 25  # elements that are compared at a time: their offsets take 256 
 
 
 class Table:
-    """Memory for the data of every case. Each element holds its own place, so what a gather has to
-    give can be computed from the indices, by nobody's gather."""
+    """Memory for the data of every case. Each four bytes hold their own place, so the expected output
+    can be computed from the indices, without a gather."""
 
-    def __init__(self, elements: int) -> None:
+    def __init__(self, data_bytes: int) -> None:
+        elements = -(-data_bytes // 4)
         self.bits = torch.empty(elements, dtype=torch.int32, device=DEVICE)
         for first in range(0, elements, CHUNK):
             last = min(elements, first + CHUNK)
             self.bits[first:last] = torch.arange(first, last, device=DEVICE)
 
-    def view(self, shape: tuple[int, ...]) -> torch.Tensor:
-        return self.bits[: size(shape)].view(torch.float32).view(shape)
+    def view(self, case: Case) -> torch.Tensor:
+        return self.bits.view(data_type(case))[: size(case.data)].view(case.data)
 
 
 def make_indices(case: Case) -> torch.Tensor:
@@ -200,12 +206,19 @@ def expected_rows(case: Case, i: torch.Tensor, first: int, last: int) -> torch.T
 def is_right(case: Case, i: torch.Tensor, got: torch.Tensor) -> bool:
     if tuple(got.shape) != case.output():
         return False
-    bits = got.contiguous().view(torch.int32)
+    got = got.contiguous()
+    bits = got.view(torch.int32) if case.element_bytes == 4 else got
+
+    def expected_bits(first: int, last: int) -> torch.Tensor:
+        places = expected_rows(case, i, first, last)
+        if case.element_bytes == 4:
+            return places.int()
+        return (places // 4 >> places % 4 * 8 & 255).byte()
+
     step = max(1, CHUNK // bits.shape[1])
-    return all(
-        torch.equal(bits[first:first + step],
-                    expected_rows(case, i, first, min(first + step, len(bits))).int())
-        for first in range(0, len(bits), step))
+    return all(torch.equal(bits[first:first + step],
+                           expected_bits(first, min(first + step, len(bits))))
+               for first in range(0, len(bits), step))
 
 
 def as_tensor(result: object) -> torch.Tensor:
@@ -220,12 +233,12 @@ def measure(contestant: Contestant, call: Call, seconds: float, small: bool) -> 
 
 def run_gather(case: Case, table: Table, names: list[str], seconds: float,
                complain: Callable[[str], None]) -> dict[str, Timing]:
-    x, i = table.view(case.data), make_indices(case)
-    out = torch.empty(case.output(), device=DEVICE)
+    x, i = table.view(case), make_indices(case)
+    out = torch.empty(case.output(), dtype=data_type(case), device=DEVICE)
     timings = {}
     for name in (name for name in GATHERERS if name in names):
         contestant = GATHERERS[name]
-        out.view(torch.int32).fill_(-1)
+        out.view(torch.uint8).fill_(255)
         try:
             call = contestant.make(case, (x, i, out))
             if call is None:

@@ -117,7 +117,7 @@ def run_cases(cases: list[Case | ScatterCase], results: Results, seconds: float)
     gathers = [case for case in cases if case.family == "gather" and case is not TINY]
     scatters = [case for case in cases if case.family == "scatter"]
     if gathers:
-        table = Table(max(size(case.data) for case in gathers))
+        table = Table(max(case.element_bytes * size(case.data) for case in gathers))
         names = [name for name in GATHERERS if name in usable]
         print_header(names)
         for case in gathers:

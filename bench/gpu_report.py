@@ -22,12 +22,22 @@ EQUAL = 0.99
 
 ROW_SHARES = {4: 0.128, 16: 0.30, 32: 0.45, 64: 0.72, 128: 0.90}  # wider rows:
 WIDE_SHARE = 0.94
-ODD_SHARE = 0.90  # of the bandwidth at the next multiple of 16
+ODD_SHARE, BYTES_SHARE = 0.90, 0.85  # of the bandwidth at the next multiple of 16; rows of bytes
 ROW_RATIOS = {16: 15, 64: 12, 256: 4.5, 512: 2.2, 4096: 1.1}  # times torch.index_select
 SQUARES = {  # share of copy, times PyTorch
     "inner axis, int32": (0.90, 3), "inner axis, int64": (0.85, 3),
     "elements, axis -1, int64": (0.92, 1.8), "elements, axis 0, int64": (0.40, 3),
+    "inner axis, 2,048 x 100,000, int64": (0.35, 1.4),
+    "elements, axis -1, 2,048 x 100,000, int64": (0.60, 1.25),
 }
+SCATTER_RATIOS = {  # in order, times PyTorch's atomics
+    "add 524,288 rows of 64 B into 1": 0.58, "add 524,288 rows of 512 B into 1": 1.47,
+    "add 4 Mi rows of 64 B into 1 Mi, zipf 1.2": 0.61,
+    "add 4 Mi rows of 512 B into 1 Mi, zipf 1.2": 1, "add 4 Mi rows of 64 B into 1,000": 1.1,
+    "add 8 Mi rows of 64 B into 100": 1.49, "add 4 Mi rows of 16 B into 1 Mi": 0.6,
+    "add elements, axis -1": 1.3, "add elements, axis 0": 2.8, "put 8 Mi unique rows of 64 B": 1,
+}
+SMALL_GROWTH = 10_000  # rows; up to here a call is held to the best peer
 PAIR_SHARES = {32: 0.85, 128: 0.90}
 
 
@@ -88,7 +98,8 @@ def row_marks(row: Row, rate: float, rows: dict[int, Row]) -> list[Mark]:
         other = rows[ODD[width]]
         got = {rule: row.bandwidth(rule) / other.bandwidth(rule) for rule in RULES
                if rule in row.timings and rule in other.timings}
-        marks.append(Mark(row.case.name, f"of rows of {ODD[width]} B", ODD_SHARE, got))
+        share = ODD_SHARE if row.case.element_bytes == 4 else BYTES_SHARE
+        marks.append(Mark(row.case.name, f"of rows of {ODD[width]} B", share, got))
     elif width in ROW_SHARES or width > 128 and width not in ODD:
         marks.append(share_mark(row, rate, ROW_SHARES.get(width, WIDE_SHARE)))
     marks += peer_marks(row)
@@ -99,6 +110,9 @@ def row_marks(row: Row, rate: float, rows: dict[int, Row]) -> list[Mark]:
 
 def scatter_marks(row: Row) -> list[Mark]:
     marks = ratio_mark(row, "torch", EQUAL, ("sheaf relaxed",))
+    marks += ratio_mark(row, "sheaf clamp", EQUAL, ("sheaf relaxed",))
+    if row.case.name in SCATTER_RATIOS:
+        marks += ratio_mark(row, "torch", SCATTER_RATIOS[row.case.name])
     if row.case.distribution == "uniform" and row.case.data[0] > 1000:
         marks += ratio_mark(row, "torch deterministic", 1.5)
         if row.case.row_bytes() == 512:
@@ -112,7 +126,9 @@ def gather_marks(row: Row, rate: float, rows: dict[int, Row]) -> list[Mark]:
         return row_marks(row, rate, rows)
     if case.name in SQUARES:
         share, ratio = SQUARES[case.name]
-        return [share_mark(row, rate, share), *ratio_mark(row, "torch", ratio)]
+        return [share_mark(row, rate, share), *ratio_mark(row, "torch", ratio), *peer_marks(row)]
+    if case.group == "growth" and size(case.indices) <= SMALL_GROWTH:
+        return peer_marks(row)
     if case.group == "nd":
         wanted = PAIR_SHARES.get(case.data[-1])
         return ([share_mark(row, rate, wanted)] if wanted else []) + peer_marks(row)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs one scatter on the GPU, in place, and checks it.
 
-Sheaf joins the updates to one row in their order, the same bits on every run and machine; with
+Sheaf reduces the updates of a cell in their order, the same bits on every run and machine; with
 relaxed=True it may add in any order, as PyTorch's index_add_ does by atomic additions. PyTorch's
 deterministic algorithms give the same bits on every run. The timed numbers are whole, so that every
 sum is exact; Sheaf's order is compared on other numbers, with what its CPU backend gives.
@@ -19,7 +19,7 @@ import torch
 from cases import ScatterCase
 from gpu_gather import (Call, Contestant, deferred_errors, index_spec, release,
                              settle_errors)
-from gpu_measure import DEVICE, before_rounds, time_events
+from gpu_measure import DEVICE, SMALL, before_rounds, time_events
 from measure import Timing
 from report import first_line
 
@@ -33,9 +33,10 @@ def sheaf_call(rule: str, **more: object) -> Callable[[ScatterCase, Tensors], Ca
         import sheaf
 
         x, i, u = tensors
-        plan = sheaf.plan_scatter(sheaf.Spec("f32", case.data), index_spec(case),
-                                  sheaf.Spec("f32", case.updates()), reduction=case.reduction,
-                                  out_of_range=rule, **more)
+        plan_of = sheaf.plan_scatter_elements if case.op == "elements" else sheaf.plan_scatter
+        plan = plan_of(sheaf.Spec("f32", case.data), index_spec(case),
+                       sheaf.Spec("f32", case.updates()), axis=case.axis, reduction=case.reduction,
+                       out_of_range=rule, **more)
         return lambda: plan.run(x, i, u, out=x)
 
     return make
@@ -43,6 +44,8 @@ def sheaf_call(rule: str, **more: object) -> Callable[[ScatterCase, Tensors], Ca
 
 def torch_call(case: ScatterCase, tensors: Tensors) -> Call:
     x, i, u = tensors
+    if case.op == "elements":
+        return lambda: x.scatter_add_(case.axis, i, u)
     adds = case.reduction == "add"
     return (lambda: x.index_add_(0, i, u)) if adds else (lambda: x.index_copy_(0, i, u))
 
@@ -81,6 +84,8 @@ def expected(case: ScatterCase, start: torch.Tensor, i: torch.Tensor, u: torch.T
         inverse = torch.empty_like(i)
         inverse[i] = torch.arange(len(i), device=DEVICE)  # the indices are a permutation
         return u[inverse]
+    if case.op == "elements":
+        return want.double().scatter_add_(case.axis, i, u.double()).float()
     for first in range(0, want.shape[1], COLUMNS):
         part = slice(first, first + COLUMNS)
         want[:, part] = want[:, part].double().index_add_(0, i, u[:, part].double()).float()
@@ -97,7 +102,7 @@ def run_scatter(case: ScatterCase, names: list[str], seconds: float,
     for name in (name for name in SCATTERERS if name in names):
         contestant = SCATTERERS[name]
         if name == "torch deterministic" and case.reduction == "none":
-            continue  # nothing is joined
+            continue  # nothing is reduced
         x.copy_(start)
         try:
             call = contestant.make(case, (x, i, u))
@@ -106,7 +111,7 @@ def run_scatter(case: ScatterCase, names: list[str], seconds: float,
                 if not torch.equal(x, want):
                     complain(f"{name} gives a wrong result on: {case.name}")
                     continue
-                before = before_rounds(contestant.settle, small=False)
+                before = before_rounds(contestant.settle, case.moved_bytes() < SMALL)
                 timings[name] = time_events(call, seconds, before)
         except Exception as error:  # one that cannot do it does not stop the rest
             complain(f"{name} fails on {case.name}: {first_line(error)}")
@@ -119,6 +124,9 @@ def run_scatter(case: ScatterCase, names: list[str], seconds: float,
 
 
 def smaller(case: ScatterCase) -> ScatterCase:
+    if case.op == "elements":
+        shape = tuple(extent // 8 for extent in case.data)
+        return replace(case, data=shape, indices=shape)
     rows = max(1, case.data[0] // SMALLER) if case.data[0] > 1000 else case.data[0]
     return replace(case, data=(rows, case.data[1]), indices=(case.indices[0] // SMALLER,))
 
@@ -131,8 +139,9 @@ def compare_order(case: ScatterCase, complain: Callable[[str], None]) -> None:
     rng = np.random.default_rng(3)
     x, u = (rng.standard_normal(shape, dtype=np.float32) for shape in (case.data, case.updates()))
     i = case.make_indices(rng)
-    want = sheaf.scatter(x, i, u, reduction="add")
+    scatter = sheaf.scatter_elements if case.op == "elements" else sheaf.scatter
+    want = scatter(x, i, u, axis=case.axis, reduction="add")
     on_device = [torch.from_numpy(array).to(DEVICE) for array in (x, i, u)]
-    got = sheaf.scatter(*on_device, reduction="add").cpu().numpy()
+    got = scatter(*on_device, axis=case.axis, reduction="add").cpu().numpy()
     if not np.array_equal(got.view(np.uint32), want.view(np.uint32)):
         complain(f"sheaf adds in another order than on the CPU: {case.name}")

@@ -162,7 +162,8 @@ def select_cases(arguments: argparse.Namespace) -> list[Case | ScatterCase]:
 
 def list_cases(cases: list[Case | ScatterCase]) -> None:
     for case in cases:
-        print(f"{case.family:8}  {case.name:{NAME_WIDTH}}  data f32{list(case.data)}  "
+        print(f"{case.family:8}  {case.name:{NAME_WIDTH}}  "
+              f"data {'f32' if case.element_bytes == 4 else 'u8'}{list(case.data)}  "
               f"indices i{8 * case.index_bytes}{list(case.indices)}  "
               f"moves {case.moved_bytes() / MIB:,.1f} MiB")
 

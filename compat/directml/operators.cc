@@ -115,7 +115,7 @@ class Reader {
 
   [[noreturn]] void refuse(const std::string& what, const std::string& detail,
                            const std::string& next) const {
-    dml::detail::refuse(op_, what, detail, next);
+    dml::detail::refuse(op_, {}, what, detail, next);
   }
 
   void check_pointer(const void* pointer, const char* name) const {

@@ -36,6 +36,13 @@ Refusal refusal_of(const Request& request, const Cause& cause, std::string what,
 std::string four_lines(const Request& request, const std::string& what, const std::string& detail,
                        const std::string& next);
 
+// For callers that have no memory left to write a refusal with.
+inline constexpr const char* kNoMemoryText =
+    "sheaf: out of memory\n"
+    "  the call could not allocate what it needs to run, or the text of its error\n"
+    "  for the same reason no shapes are shown\n"
+    "  try: freeing memory, then the same call again";
+
 // Throws unless `got` is what was planned for. `tensor` is its name.
 void check_planned(const Plan& plan, const char* tensor, const TensorSpec& got,
                    const TensorSpec& planned);

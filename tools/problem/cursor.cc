@@ -218,10 +218,11 @@ void Cursor::fail(Span span, const Complaint& complaint) const {
   const size_t column = columns(text_.substr(0, span.begin)) + 1;
   const size_t room = std::max(columns(excerpt.text), excerpt.caret + 1) - excerpt.caret;
   const std::string marks(std::clamp<size_t>(columns(wrong), 1, room), '^');
-  throw Error(ErrorCode::kInvalidArgument,
-              cat("problem: ", complaint.what, "\n  ", name, " at column ", column, " ",
-                  complaint.detail, "\n  ", excerpt.text, "\n  ", std::string(excerpt.caret, ' '),
-                  marks, "\n  try: ", complaint.next));
+  throw Error(Refusal{.who = "problem",
+                      .what = std::string(complaint.what),
+                      .detail = cat(name, " at column ", column, " ", complaint.detail),
+                      .given = cat(excerpt.text, "\n  ", std::string(excerpt.caret, ' '), marks),
+                      .next = std::string(complaint.next)});
 }
 
 void Cursor::fail_here(const Complaint& complaint) {

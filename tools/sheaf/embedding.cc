@@ -88,10 +88,14 @@ std::string first_wrong(std::span<const float> output, const std::vector<int64_t
 void check_memory(int64_t table_bytes, int64_t output_bytes) {
   const int64_t available = memory_bytes() / 10 * 9;
   if (available > 0 && table_bytes > available - output_bytes) {
-    throw Error(ErrorCode::kOutOfMemory,
-                cat("demo: the table is too large\n  a table of ", mebibytes(table_bytes),
-                    " and an output of ", mebibytes(output_bytes), ", but this machine has ",
-                    mebibytes(memory_bytes()), "\n  try: a smaller --table-mib"));
+    throw Error(Refusal{.code = ErrorCode::kOutOfMemory,
+                        .cause = {.reason = Reason::kMemory},
+                        .who = "demo",
+                        .what = "the table is too large",
+                        .detail = cat("a table of ", mebibytes(table_bytes), " and an output of ",
+                                      mebibytes(output_bytes), ", but this machine has ",
+                                      mebibytes(memory_bytes())),
+                        .next = "a smaller --table-mib"});
   }
 }
 

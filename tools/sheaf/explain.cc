@@ -194,9 +194,10 @@ void write_svg(const Explanation& e, const std::string& path) {
   const Request& r = e.plan.request();
   std::string text = cat(to_string(r.op), "   ", formula(r), "\n\n");
   if (e.map.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "explain: no picture\n  there are no indices, or too many\n"
-                "  try: a smaller shape, with indices as in i64[4]={3,1,0,2}");
+    throw Error(Refusal{.who = "explain",
+                        .what = "no picture",
+                        .detail = "there are no indices, or too many",
+                        .next = "a smaller shape, with indices as in i64[4]={3,1,0,2}"});
   }
   const Literal* data = e.problem.data ? &*e.problem.data : nullptr;
   const Literal* updates = e.problem.updates ? &*e.problem.updates : nullptr;
@@ -209,8 +210,11 @@ void write_svg(const Explanation& e, const std::string& path) {
   std::ofstream file(path);
   file << svg << std::flush;
   if (!file) {
-    throw Error(ErrorCode::kFile, cat("explain: cannot write\n  file \"", printable(path),
-                                      "\"\n  try: another path"));
+    throw Error(Refusal{.code = ErrorCode::kFile,
+                        .who = "explain",
+                        .what = "cannot write",
+                        .detail = cat("file \"", printable(path), "\""),
+                        .next = "another path"});
   }
   std::cout << "picture in " << printable(path) << "\n";
 }

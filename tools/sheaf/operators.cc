@@ -91,9 +91,12 @@ void write_all(const void* bytes, int64_t count) {
   for (int64_t done = 0; done < count;) {
     const ssize_t put = write(STDOUT_FILENO, at + done, static_cast<size_t>(count - done));
     if (put < 0 && errno != EINTR) {
-      throw FileError(
-          cat("file: cannot write\n  standard output: errno ", errno, "\n  try: -o FILE"), "-",
-          errno);
+      throw FileError(Refusal{.code = ErrorCode::kFile,
+                              .who = "file",
+                              .what = "cannot write",
+                              .detail = cat("standard output: errno ", errno),
+                              .next = "-o FILE"},
+                      "-", errno);
     }
     done += put > 0 ? put : 0;
   }

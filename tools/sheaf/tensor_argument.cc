@@ -24,8 +24,7 @@ bool exists(const std::string& path) {
 
 [[noreturn]] void refuse(const std::string& what, const std::string& detail,
                          const std::string& next) {
-  throw Error(ErrorCode::kInvalidArgument,
-              cat("argument: ", what, "\n  ", printable(detail), "\n  try: ", next));
+  throw Error(Refusal{.who = "argument", .what = what, .detail = printable(detail), .next = next});
 }
 
 bool looks_like_numbers(const std::string& text) {

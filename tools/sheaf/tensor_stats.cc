@@ -67,9 +67,11 @@ double element_value(DType type, const std::byte* element) {
     case Kind::kFloat64: return load_number<double>(element);
     default: break;
   }
-  throw Error(ErrorCode::kInvalidArgument,
-              cat("inspect: no statistics\n  elements of type ", type.name(),
-                  " have no order\n  try: a tensor of numbers"));
+  throw Error(Refusal{.cause = {.reason = Reason::kType},
+                      .who = "inspect",
+                      .what = "no statistics",
+                      .detail = cat("elements of type ", type.name(), " have no order"),
+                      .next = "a tensor of numbers"});
 }
 
 TensorStats stats_of(const Table& table) {

@@ -16,6 +16,7 @@
 #include "backends/cpu/move-inl.h"
 #include "backends/cpu/routines.h"
 #include "plan/resolve.h"
+#include "support/bit_cast.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sheaf::cpu::HWY_NAMESPACE {
@@ -39,7 +40,7 @@ struct DirectRow {
   HWY_INLINE void prefetch(int64_t i, uint64_t index) const {
     const uint64_t offset = kPacked ? index * uint64_t{kPart}
                                     : index * uint64_t(stride) + uint64_t(i) * uint64_t(data_step);
-    prefetch_line(reinterpret_cast<const std::byte*>(reinterpret_cast<uintptr_t>(data) + offset));
+    prefetch_line(bit_cast<const std::byte*>(reinterpret_cast<uintptr_t>(data) + offset));
   }
   HWY_INLINE void copy(int64_t i, int64_t entry) const {
     const std::byte* row = from(i, entry);

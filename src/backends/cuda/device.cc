@@ -17,9 +17,11 @@ namespace {
 constexpr int kOldestMajor = 8;  // the oldest that there is code for
 
 [[noreturn]] void throw_no_device(const std::string& why) {
-  throw Error(ErrorCode::kUnsupported,
-              cat("cuda: no device\n  ", why,
-                  "\n  try: nvidia-smi to see devices and driver, or run the plan on the CPU"));
+  throw Error(Refusal{.code = ErrorCode::kUnsupported,
+                      .who = "cuda",
+                      .what = "no device",
+                      .detail = why,
+                      .next = "nvidia-smi to see devices and driver, or run the plan on the CPU"});
 }
 
 Device read_device(int number) {
@@ -83,10 +85,14 @@ void check_result(int cuda_error, const char* what) {
   cudaGetLastError();
   const auto error = static_cast<cudaError_t>(cuda_error);
   const bool memory = error == cudaErrorMemoryAllocation;
-  throw Error(memory ? ErrorCode::kOutOfMemory : ErrorCode::kDevice,
-              cat("cuda: ", memory ? "out of device memory" : "error", "\n  ", what,
-                  ": CUDA says: ", cudaGetErrorString(error), " (", cudaGetErrorName(error),
-                  ")\n  try: compute-sanitizer on the program; an earlier kernel may have failed"));
+  throw Error(Refusal{
+      .code = memory ? ErrorCode::kOutOfMemory : ErrorCode::kDevice,
+      .cause = {.reason = memory ? Reason::kMemory : Reason::kOther},
+      .who = "cuda",
+      .what = memory ? "out of device memory" : "error",
+      .detail =
+          cat(what, ": CUDA says: ", cudaGetErrorString(error), " (", cudaGetErrorName(error), ")"),
+      .next = "compute-sanitizer on the program; an earlier kernel may have failed"});
 }
 
 namespace {

@@ -43,7 +43,7 @@ void check_same_meaning(const Call& call, DType input_type, DType output_type) {
   const Quantization input = quantization(*call.input, input_type);
   const Quantization output = quantization(*call.output, output_type);
   if (input != output) {
-    refuse(call, "input and output are scaled differently",
+    refuse(call, {Reason::kOption}, "input and output are scaled differently",
            cat("input has data_scale ", text_of(input.scale), " and data_bias ",
                text_of(input.bias), ", output has ", text_of(output.scale), " and ",
                text_of(output.bias), "; nothing is converted"),
@@ -58,7 +58,7 @@ void check_quantization(const Call& call, const Tensors& t) {
     check_same_meaning(call, t.input.spec.dtype, t.output.spec.dtype);
   }
   if (indices != Quantization{1, 0}) {
-    refuse(call, "indices are scaled",
+    refuse(call, {Reason::kOption}, "indices are scaled",
            cat("indices has data_scale ", text_of(indices.scale), " and data_bias ",
                text_of(indices.bias)),
            "indices with data_scale 1 and data_bias 0");
@@ -70,7 +70,7 @@ RunOptions run_options(const Call& call, const BNNSFilterParameters* parameters)
     return {};
   }
   if ((parameters->flags & ~uint32_t{BNNSFlagsUseClientPtr}) != 0) {
-    refuse(call, "unknown flags",
+    refuse(call, {Reason::kOption}, "unknown flags",
            cat("filter_params->flags = ", parameters->flags, ", but only BNNSFlagsUseClientPtr (",
                uint32_t{BNNSFlagsUseClientPtr}, ") is known"),
            "flags = 0");
@@ -81,7 +81,7 @@ RunOptions run_options(const Call& call, const BNNSFilterParameters* parameters)
 void check_axis(const Call& call, const char* tensor, const Dims& sizes, size_t axis) {
   const auto rank = static_cast<size_t>(sizes.size());
   if (axis >= rank) {
-    refuse(call, "axis out of range",
+    refuse(call, {Reason::kAxis}, "axis out of range",
            cat("axis = ", axis, ", but ", tensor, " has ",
                counted(sizes.size(), "dimension", "dimensions"), " (allowed 0..", rank - 1, ")"),
            cat("an axis from 0 to ", rank - 1));
@@ -91,14 +91,14 @@ void check_axis(const Call& call, const char* tensor, const Dims& sizes, size_t 
 void check_elements(const Call& call, const char* tensor, const Dims& sizes, const Dims& indices,
                     size_t axis) {
   if (indices.size() != sizes.size()) {
-    refuse(call, "ranks differ",
+    refuse(call, {Reason::kRank}, "ranks differ",
            cat("indices has ", indices.size(), " dimensions, but a vector, or ",
                counted(sizes.size(), "dimension", "dimensions"), " as in ", tensor, ", are needed"),
            cat(call.name, "ND for tuples of indices"));
   }
   for (int d = 0; d < sizes.size(); ++d) {
     if (static_cast<size_t>(d) != axis && indices[d] != sizes[d]) {
-      refuse(call, "shapes do not fit",
+      refuse(call, {Reason::kShape}, "shapes do not fit",
              cat("dimension ", d, " has ", indices[d], " entries in indices, but ", sizes[d],
                  " in ", tensor),
              cat("indices of the ", tensor, "'s shape off the axis, or a vector of indices"));
@@ -109,7 +109,7 @@ void check_elements(const Call& call, const char* tensor, const Dims& sizes, con
 TensorSpec one_element(const Call& call, const char* tensor, const TensorSpec& spec) {
   for (const int64_t size : spec.sizes) {
     if (size != 1) {
-      refuse(call, cat(tensor, " has the wrong shape"),
+      refuse(call, {Reason::kShape}, cat(tensor, " has the wrong shape"),
              cat(tensor, " is ", bracketed(spec.sizes), ", but this call moves one element"),
              cat("an ", tensor, " whose sizes are all 1"));
     }

@@ -21,7 +21,8 @@ int run_move(const Call& call, const BNNSFilterParameters* parameters, Prepare p
     run_options(call, parameters);  // refuses unknown flags
     for (const Tensor* tensor : {&from, &to}) {
       if (tensor->data == nullptr) {
-        refuse(call, "null pointer", cat(tensor == &from ? "input" : "output", ".data is null"),
+        refuse(call, {Reason::kNull}, "null pointer",
+               cat(tensor == &from ? "input" : "output", ".data is null"),
                "memory for both arrays");
       }
     }
@@ -39,7 +40,7 @@ Call two_arrays(const char* name, const BNNSNDArrayDescriptor* from,
 
 void check_shape(const Call& call, const Dims& output, const Dims& expected) {
   if (output != expected) {
-    refuse(call, "output has the wrong shape",
+    refuse(call, {Reason::kShape}, "output has the wrong shape",
            cat("output is ", bracketed(output), ", but this call makes ", bracketed(expected)),
            cat("an output of shape ", bracketed(expected)));
   }
@@ -89,7 +90,7 @@ int BNNSTile(const BNNSNDArrayDescriptor* input, BNNSNDArrayDescriptor* output,
         for (int d = 0; d < from.rank() && d < to.rank(); ++d) {
           const int64_t size = from.sizes[d];
           if (size < 1 || to.sizes[d] < size || to.sizes[d] % size != 0) {
-            refuse(call, "output has the wrong shape",
+            refuse(call, {sheaf::Reason::kShape}, "output has the wrong shape",
                    sheaf::cat("dimension ", d, " has ", to.sizes[d],
                               " entries in output, which is no multiple of input's ", size),
                    "sizes that are multiples of the input's");

@@ -150,7 +150,8 @@ class Reader {
 
   Tensor read() const {
     if (descriptor_ == nullptr) {
-      refuse(call_, "null descriptor", cat(name_, " is null"), "a descriptor of the tensor");
+      refuse(call_, {Reason::kNull}, "null descriptor", cat(name_, " is null"),
+             "a descriptor of the tensor");
     }
     const Layout& layout = read_layout();
     const DType type = read_type();
@@ -175,12 +176,12 @@ class Reader {
   const Layout& read_layout() const {
     const Layout* layout = find_layout(descriptor_->layout);
     if (layout == nullptr) {
-      refuse(call_, "unknown layout",
+      refuse(call_, {Reason::kOption}, "unknown layout",
              cat(name_, ".layout = ", hex(descriptor_->layout), " is no BNNSDataLayout"),
              "one of the constants of sheaf/bnns.h");
     }
     if (layout->order == Order::kNone) {
-      refuse(call_, "layout without plain elements",
+      refuse(call_, {Reason::kOption}, "layout without plain elements",
              cat(name_, ".layout: ", layout->name, " ", layout->refusal),
              cat("a ", rank_of(layout->value), "DFirstMajor or ", rank_of(layout->value),
                  "DLastMajor descriptor of the same memory"));
@@ -191,12 +192,12 @@ class Reader {
   DType read_type() const {
     const Type* type = find_type(descriptor_->data_type);
     if (type == nullptr) {
-      refuse(call_, "unknown element type",
+      refuse(call_, {Reason::kType}, "unknown element type",
              cat(name_, ".data_type = ", hex(descriptor_->data_type), " is no BNNSDataType"),
              "one of the constants of sheaf/bnns.h");
     }
     if (!type->type) {
-      refuse(call_, "unsupported element type",
+      refuse(call_, {Reason::kType}, "unsupported element type",
              cat(name_, ".data_type: ", type->name,
                  (type->value & BNNSDataTypeIndexedBit) != 0
                      ? " values stand in a table, which is not looked up"
@@ -208,7 +209,7 @@ class Reader {
 
   int64_t number(const char* field, const size_t* values, int i) const {
     if (!std::in_range<int64_t>(values[i])) {
-      refuse(call_, cat(field, " too large"),
+      refuse(call_, {Reason::kTooLarge}, cat(field, " too large"),
              cat(name_, ".", field, "[", i, "] = ", values[i], ", but at most 2^63 - 1 is allowed"),
              "check how it was computed");
     }
@@ -224,7 +225,7 @@ class Reader {
         stride = k == 0 ? 1 : stride_without_gap(k, sizes[k - 1], strides[k - 1]);
       }
       if (k > 0 && stride < strides[k - 1]) {
-        refuse(call_, "strides decrease",
+        refuse(call_, {Reason::kStrides}, "strides decrease",
                cat(name_, ".stride[", k, "] = ", stride, ", but stride[", k - 1,
                    "] = ", strides[k - 1]),
                "strides from the fastest dimension to the slowest; in first-major layouts "
@@ -238,7 +239,7 @@ class Reader {
   int64_t stride_without_gap(int k, int64_t size, int64_t stride) const {
     const auto product = checked_mul(std::max<int64_t>(1, size), stride);
     if (!product) {
-      refuse(call_, "tensor too large",
+      refuse(call_, {Reason::kTooLarge}, "tensor too large",
              cat(name_, ".stride[", k, "] = 0 stands for ", size, " * ", stride,
                  ", which is more than 2^63 - 1"),
              "check how the sizes were computed");
@@ -265,9 +266,9 @@ Refusal refusal_of(const Call& call, const Cause& cause, const std::string& what
           .next = next};
 }
 
-void refuse(const Call& call, const std::string& what, const std::string& detail,
-            const std::string& next) {
-  throw Error(refusal_of(call, {}, what, detail, next));
+void refuse(const Call& call, const Cause& cause, const std::string& what,
+            const std::string& detail, const std::string& next) {
+  throw Error(refusal_of(call, cause, what, detail, next));
 }
 
 Tensor read_tensor(const Call& call, const char* name, const BNNSNDArrayDescriptor* descriptor) {

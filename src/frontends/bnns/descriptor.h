@@ -26,8 +26,8 @@ Refusal refusal_of(const Call& call, const Cause& cause, const std::string& what
                    const std::string& detail, const std::string& next);
 
 // Throws it.
-[[noreturn]] void refuse(const Call& call, const std::string& what, const std::string& detail,
-                         const std::string& next);
+[[noreturn]] void refuse(const Call& call, const Cause& cause, const std::string& what,
+                         const std::string& detail, const std::string& next);
 
 struct Tensors {
   Tensor input, indices, output;

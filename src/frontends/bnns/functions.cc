@@ -37,7 +37,8 @@ void gather(const Request& request, const Tensors& t, const RunOptions& options)
 
 Reduction reduction(const Call& call, BNNSReduceFunction op) {
   if (op != BNNSReduceFunctionNone && op != BNNSReduceFunctionSum) {
-    refuse(call, "unsupported reduction", cat("op = ", op, ", but BNNS scatters with two of them"),
+    refuse(call, {Reason::kReduction}, "unsupported reduction",
+           cat("op = ", op, ", but BNNS scatters with two of them"),
            cat("BNNSReduceFunctionNone (", uint32_t{BNNSReduceFunctionNone},
                ") or BNNSReduceFunctionSum (", uint32_t{BNNSReduceFunctionSum}, ")"));
   }
@@ -48,7 +49,7 @@ Reduction reduction(const Call& call, BNNSReduceFunction op) {
 void check_bias(const Call& call, const Tensors& t) {
   const Quantization output = quantization(*call.output, t.output.spec.dtype);
   if (output.bias != 0) {
-    refuse(call, "sum of biased integers",
+    refuse(call, {Reason::kReduction}, "sum of biased integers",
            cat("input and output have data_bias ", text_of(output.bias),
                ", which a sum of the stored integers would count twice"),
            "data_bias 0, or BNNSReduceFunctionNone");

@@ -4,17 +4,12 @@
 #include <exception>
 #include <new>
 
+#include "plan/refuse.h"
 #include "sheaf/error.h"
 #include "support/error_text.h"
 
 namespace sheaf {
 namespace {
-
-constexpr const char* kOutOfMemory =
-    "sheaf: out of memory\n"
-    "  the call could not allocate what it needs to run, or the text of its error\n"
-    "  for the same reason no shapes are shown\n"
-    "  try: freeing memory, then the same call again";
 
 thread_local ErrorText last_error;
 
@@ -39,7 +34,7 @@ sheaf_status report_exception() noexcept {
     last_error.keep(error.what());
     return status_of(error.code());
   } catch (const std::bad_alloc&) {
-    last_error.keep(kOutOfMemory);
+    last_error.keep(kNoMemoryText);
     return SHEAF_OUT_OF_MEMORY;
   } catch (const std::exception& error) {
     last_error.keep(error.what());

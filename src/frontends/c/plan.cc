@@ -35,12 +35,13 @@ void copy_options(void* to, const void* options, size_t known) {
       size <= known ||
       std::all_of(bytes + known, bytes + size, [](unsigned char b) { return b == 0; });
   if (size < known || !later_fields_are_zero) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        cat("sheaf: options of another version\n  struct_size = ", size,
-            ", but this library knows ", known,
-            " bytes of them\n  no tensors were read\n  try: struct_size = sizeof the struct,"
-            " and only fields that sheaf_version() has"));
+    throw Error(Refusal{
+        .cause = {.reason = Reason::kOption},
+        .who = "sheaf",
+        .what = "options of another version",
+        .detail = cat("struct_size = ", size, ", but this library knows ", known, " bytes of them"),
+        .given = "no tensors were read",
+        .next = "struct_size = sizeof the struct, and only fields that sheaf_version() has"});
   }
   std::memcpy(to, options, known);
 }

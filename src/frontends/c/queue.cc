@@ -108,11 +108,13 @@ sheaf_status sheaf_queue_host(int32_t threads, sheaf_queue** queue) {
   return sheaf::at_c_boundary([&] {
     sheaf_queue*& place = sheaf::queue_place(queue, "sheaf_queue_host");
     if (threads < 0) {
-      throw sheaf::Error(
-          sheaf::ErrorCode::kInvalidArgument,
-          sheaf::cat("sheaf_queue_host: threads out of range\n  threads = ", threads,
-                     ", but it is a number of threads\n  no queue was made\n  try: 0 "
-                     "for as many as pay"));
+      throw sheaf::Error(sheaf::Refusal{
+          .cause = {.reason = sheaf::Reason::kOption},
+          .who = "sheaf_queue_host",
+          .what = "threads out of range",
+          .detail = sheaf::cat("threads = ", threads, ", but it is a number of threads"),
+          .given = "no queue was made",
+          .next = "0 for as many as pay"});
     }
     place = new sheaf_queue{.device = {}, .threads = threads};
   });

@@ -93,9 +93,10 @@ std::string describe(const DML_TENSOR_DESC* tensor) {
 
 void refuse(Refusal refusal) { throw Error(std::move(refusal)); }
 
-void refuse(const OperatorDesc& op, const std::string& what, const std::string& detail,
-            const std::string& next) {
-  throw Error(Refusal{.who = op.info->name,
+void refuse(const OperatorDesc& op, const Cause& cause, const std::string& what,
+            const std::string& detail, const std::string& next) {
+  throw Error(Refusal{.cause = cause,
+                      .who = op.info->name,
                       .what = what,
                       .detail = detail,
                       .given = op.given.empty() ? describe_operator(op) : op.given,

@@ -15,8 +15,8 @@ namespace sheaf::dml::detail {
 [[noreturn]] void refuse(Refusal refusal);
 
 // Throws with all tensors and attributes of `op` on the third line, as far as they can be read.
-[[noreturn]] void refuse(const OperatorDesc& op, const std::string& what, const std::string& detail,
-                         const std::string& next);
+[[noreturn]] void refuse(const OperatorDesc& op, const Cause& cause, const std::string& what,
+                         const std::string& detail, const std::string& next);
 
 // For the third line: "FLOAT32 {3, 5}", whatever can be said about a tensor that may be wrong.
 std::string describe(const DML_TENSOR_DESC* tensor);

@@ -16,7 +16,7 @@ struct Limits {
 
 void check_attribute(const OperatorDesc& op, const char* name, UINT value, Limits limits) {
   if (value < limits.low || value > limits.high) {
-    refuse(op, cat(name, " out of range"),
+    refuse(op, {Reason::kOption}, cat(name, " out of range"),
            cat(name, " = ", value, ", but only ", limits.low, " to ", limits.high, " is possible"),
            cat(name, " from ", limits.low, " to ", limits.high));
   }
@@ -34,7 +34,7 @@ void check_elements(const OperatorDesc& op, const Tensors& tensors, const char* 
   for (int d = 0; d < input.size(); ++d) {
     const bool fits = indices[d] == input[d] || (op.smaller_indices && indices[d] < input[d]);
     if (d != static_cast<int>(op.axis) && !fits) {
-      refuse(op, "shapes do not fit",
+      refuse(op, {Reason::kShape}, "shapes do not fit",
              cat("IndicesTensor.Sizes[", d, "] = ", indices[d], ", but InputTensor.Sizes[", d,
                  "] = ", input[d], "; only those of Axis may differ"),
              next);
@@ -59,7 +59,8 @@ TensorSpec real_dims(const OperatorDesc& op, const TensorDesc& tensor, const cha
   const int padding = tensor.spec.rank() - static_cast<int>(count);
   for (int d = 0; d < padding; ++d) {
     if (tensor.spec.sizes[d] != 1) {
-      refuse(op, cat(tensor.name, " has more dimensions than ", attribute, " says"),
+      refuse(op, {Reason::kRank},
+             cat(tensor.name, " has more dimensions than ", attribute, " says"),
              cat(attribute, " = ", count, ", but ", tensor.name, ".Sizes[", d,
                  "] = ", tensor.spec.sizes[d], " stands to the left of them and is not 1"),
              cat("a larger ", attribute, ", or size 1 there"));
@@ -83,7 +84,7 @@ int leading_ones_before_axis(const OperatorDesc& op, const Dims& sizes) {
   const bool scatter = is_scatter(op.info->op);
   const int rank = tensor.spec.rank();
   if (real.size() > rank) {
-    refuse(op, "too few dimensions",
+    refuse(op, {Reason::kRank}, "too few dimensions",
            cat("the ", scatter ? "updates" : "output", " would be ", braced(real),
                ", but DimensionCount is ", rank),
            real.size() <= static_cast<int>(op.support->max_dimensions)
@@ -94,7 +95,8 @@ int leading_ones_before_axis(const OperatorDesc& op, const Dims& sizes) {
   for (const int64_t size : real) {
     padded.push_back(size);
   }
-  refuse(op, scatter ? "updates have the wrong shape" : "output has the wrong shape",
+  refuse(op, {Reason::kShape},
+         scatter ? "updates have the wrong shape" : "output has the wrong shape",
          cat(tensor.name, ".Sizes = ", braced(tensor.spec.sizes), ", but this operator ",
              scatter ? "takes " : "makes ", braced(padded)),
          cat(tensor.name, ".Sizes = ", braced(padded)));
@@ -141,7 +143,7 @@ void gather_nd(const OperatorDesc& op, const Tensors& tensors, Request& r) {
 void check_output(const OperatorDesc& op, const Tensors& tensors) {
   const Dims& input = tensors.input.spec.sizes;
   if (tensors.output.spec.sizes != input) {
-    refuse(op, "output has the wrong shape",
+    refuse(op, {Reason::kShape}, "output has the wrong shape",
            cat("OutputTensor.Sizes = ", braced(tensors.output.spec.sizes),
                ", but this operator makes ", braced(input)),
            cat("OutputTensor.Sizes = ", braced(input), ", those of InputTensor"));

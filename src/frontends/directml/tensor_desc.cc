@@ -61,18 +61,18 @@ struct Candidate {
   bool is_output;
 };
 
-[[noreturn]] void refuse(const Candidate& c, const std::string& what, const std::string& detail,
-                         const std::string& next) {
-  refuse(c.op, what, cat(c.name, detail), next);
+[[noreturn]] void refuse(const Candidate& c, const Cause& cause, const std::string& what,
+                         const std::string& detail, const std::string& next) {
+  refuse(c.op, cause, what, cat(c.name, detail), next);
 }
 
 const DML_BUFFER_TENSOR_DESC& buffer_desc(const Candidate& c) {
   if (c.desc == nullptr || (c.desc->Type == DML_TENSOR_TYPE_BUFFER && c.desc->Desc == nullptr)) {
-    refuse(c, "null pointer", c.desc == nullptr ? " is null" : ".Desc is null",
+    refuse(c, {Reason::kNull}, "null pointer", c.desc == nullptr ? " is null" : ".Desc is null",
            "describe every tensor; none is optional");
   }
   if (c.desc->Type != DML_TENSOR_TYPE_BUFFER) {
-    refuse(c, "not a buffer tensor", cat(".Type = ", int32_t{c.desc->Type}),
+    refuse(c, {Reason::kOption}, "not a buffer tensor", cat(".Type = ", int32_t{c.desc->Type}),
            "DML_TENSOR_TYPE_BUFFER (1)");
   }
   return *static_cast<const DML_BUFFER_TENSOR_DESC*>(c.desc->Desc);
@@ -80,7 +80,7 @@ const DML_BUFFER_TENSOR_DESC& buffer_desc(const Candidate& c) {
 
 void check_type(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
   if (!c.types.contains(buffer.DataType)) {
-    refuse(c, "type not supported",
+    refuse(c, {Reason::kType}, "type not supported",
            cat(" is ", type_name(buffer.DataType), ", but ", level_name(c.op.level), " takes ",
                names_of(c.types)),
            "another type, or a device of a higher level");
@@ -89,12 +89,12 @@ void check_type(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
 
 void check_flags(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
   if ((buffer.Flags & ~DML_TENSOR_FLAG_OWNED_BY_DML) != 0) {
-    refuse(c, "unknown flags", cat(".Flags = ", int32_t{buffer.Flags}),
+    refuse(c, {Reason::kOption}, "unknown flags", cat(".Flags = ", int32_t{buffer.Flags}),
            "DML_TENSOR_FLAG_NONE (0) or DML_TENSOR_FLAG_OWNED_BY_DML (1)");
   }
   if (c.is_output && buffer.Flags != DML_TENSOR_FLAG_NONE) {
-    refuse(c, "output owned by DML", ".Flags has DML_TENSOR_FLAG_OWNED_BY_DML, which is for inputs",
-           "DML_TENSOR_FLAG_NONE");
+    refuse(c, {Reason::kOption}, "output owned by DML",
+           ".Flags has DML_TENSOR_FLAG_OWNED_BY_DML, which is for inputs", "DML_TENSOR_FLAG_NONE");
   }
 }
 
@@ -103,7 +103,7 @@ void check_dimension_count(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buf
   if (buffer.DimensionCount < support.min_dimensions ||
       buffer.DimensionCount > support.max_dimensions) {
     const bool one = support.min_dimensions == support.max_dimensions;
-    refuse(c, "dimension count not supported",
+    refuse(c, {Reason::kRank}, "dimension count not supported",
            cat(".DimensionCount = ", buffer.DimensionCount, ", but ", level_name(c.op.level),
                " takes ", one ? "" : cat(support.min_dimensions, " to "), support.max_dimensions),
            "leading dimensions of size 1, or none of them; a scalar has Sizes {1}");
@@ -112,19 +112,19 @@ void check_dimension_count(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buf
 
 Dims read_sizes(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
   if (buffer.Sizes == nullptr) {
-    refuse(c, "null pointer", ".Sizes is null", "one size for each dimension");
+    refuse(c, {Reason::kNull}, "null pointer", ".Sizes is null", "one size for each dimension");
   }
   Dims sizes;
   int64_t elements = 1;
   for (UINT d = 0; d < buffer.DimensionCount; ++d) {
     const int64_t size = buffer.Sizes[d];
     if (size == 0) {
-      refuse(c, "empty tensor", cat(".Sizes[", d, "] = 0"),
+      refuse(c, {Reason::kShape}, "empty tensor", cat(".Sizes[", d, "] = 0"),
              "do not create an operator that has nothing to do");
     }
     if (elements > kMaxElements / size) {
-      refuse(c, "too many elements", cat(".Sizes multiply to more than ", kMaxElements),
-             "split the tensor");
+      refuse(c, {Reason::kTooLarge}, "too many elements",
+             cat(".Sizes multiply to more than ", kMaxElements), "split the tensor");
     }
     elements *= size;
     sizes.push_back(size);
@@ -148,11 +148,11 @@ UINT64 check_bytes(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
   const UINT64 required =
       buffer_tensor_size(buffer.DataType, buffer.DimensionCount, buffer.Sizes, buffer.Strides);
   if (required == 0) {
-    refuse(c, "tensor too large", ".Strides reach further than 2^63 - 1 bytes",
+    refuse(c, {Reason::kTooLarge}, "tensor too large", ".Strides reach further than 2^63 - 1 bytes",
            "check the strides; they are in elements, not in bytes");
   }
   if (buffer.TotalTensorSizeInBytes < required) {
-    refuse(c, "TotalTensorSizeInBytes too small",
+    refuse(c, {Reason::kMemory}, "TotalTensorSizeInBytes too small",
            cat(".TotalTensorSizeInBytes = ", buffer.TotalTensorSizeInBytes,
                ", but its sizes and strides need ", required),
            "the result of DMLCalcBufferTensorSize, or more");
@@ -165,7 +165,7 @@ void check_alignment(const Candidate& c, const DML_BUFFER_TENSOR_DESC& buffer) {
   const UINT alignment = buffer.GuaranteedBaseOffsetAlignment;
   const UINT element_bytes = static_cast<UINT>(bits_of(buffer.DataType) / 8);
   if (alignment != 0 && (!std::has_single_bit(alignment) || alignment < element_bytes)) {
-    refuse(c, "bad alignment",
+    refuse(c, {Reason::kMemory}, "bad alignment",
            cat(".GuaranteedBaseOffsetAlignment = ", alignment,
                ", but it is 0 or a power of two of at least ", element_bytes),
            "0, if nothing is guaranteed");
@@ -197,13 +197,13 @@ void check_together(const OperatorDesc& op, const Tensors& tensors) {
       continue;
     }
     if (tensor->spec.rank() != input.spec.rank()) {
-      refuse(op, "dimension counts differ",
+      refuse(op, {Reason::kRank}, "dimension counts differ",
              cat(tensor->name, ".DimensionCount = ", tensor->spec.rank(),
                  ", but that of InputTensor is ", input.spec.rank()),
              "pad the shorter ones with leading dimensions of size 1");
     }
     if (tensor != &tensors.indices && tensor->type != input.type) {
-      refuse(op, "types differ",
+      refuse(op, {Reason::kType}, "types differ",
              cat(tensor->name, " is ", type_name(tensor->type), ", but InputTensor is ",
                  type_name(input.type)),
              "the same type; nothing is converted");
