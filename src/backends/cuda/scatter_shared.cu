@@ -139,6 +139,9 @@ bool run_shared(const Nest& nest, const ScatterBuffers& buffers, const Launch& h
   args.cells = static_cast<int>(nest.coordinates[0].extent);
   args.chunk = static_cast<int>(shape.chunk);
   args.indices = indices_of(nest.index_type.kind());
+  args.index_bytes = static_cast<int>(nest.index_type.bytes());
+  args.in_lines = shape.column_bits == 0 && shape.updates.index == 1 &&
+                  shape.updates.output == nest.row_bytes && args.cell_stride == nest.row_bytes;
   call.type = nest.element_type;
   call.shared_bytes = static_cast<size_t>((int64_t{4} * args.cells << args.column_bits) +
                                           list_bytes(args.chunk, nest.row_bytes));

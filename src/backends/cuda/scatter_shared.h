@@ -35,6 +35,8 @@ struct SharedArgs {
   int cells;  // of a column
   int chunk;  // items that are in shared memory at a time
   Indices indices;
+  int index_bytes;
+  bool in_lines;  // a column's updates, indices and cells each follow one another
 };
 
 struct SharedCall {
