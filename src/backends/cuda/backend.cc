@@ -22,6 +22,7 @@ constexpr GatherKernel kGather[] = {
 };
 
 constexpr ScatterKernel kScatter[] = {
+    {"cuda.turned", turned_refusal, run_turned, Checks::kNever, turned_bytes},
     {"cuda.shared", shared_refusal, run_shared},
     {"cuda.atomics", atomics_refusal, run_atomics},
     {"cuda.last", last_refusal, run_last, Checks::kNever, last_bytes},

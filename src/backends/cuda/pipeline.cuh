@@ -91,4 +91,7 @@ __device__ void copy_async(std::byte* to, const std::byte* from) {
   }
 }
 
+// Waits for all copies by the calling thread; others see them after a barrier.
+__device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
 }  // namespace sheaf::cuda

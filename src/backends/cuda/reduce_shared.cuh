@@ -240,6 +240,25 @@ __device__ void reduce_long_lists(const SharedArgs& args, const SharedGroup& gro
   }
 }
 
+// By all threads of a block.
+__device__ inline void prefetch_lines(const std::byte* memory, int64_t bytes) {
+  for (int64_t at = int64_t{threadIdx.x} * kLineBytes; at < bytes;
+       at += int64_t{blockDim.x} * kLineBytes) {
+    prefetch(memory + at);
+  }
+}
+
+// What the block's next group reads, so that it is on its way while lists are reduced.
+__device__ inline void prefetch_group(const SharedArgs& args, int64_t number, int element_bytes) {
+  if (number < args.groups && args.in_lines) {
+    const SharedGroup group(args, number);
+    prefetch_lines(args.call.indices + group.place.index * args.index_bytes,
+                   args.updates.extent * args.index_bytes);
+    prefetch_lines(args.call.updates + group.place.output, args.updates.extent * element_bytes);
+    prefetch_lines(args.call.output + group.place.data, int64_t{args.cells} * element_bytes);
+  }
+}
+
 template <Reduction kReduction, class T>
 __global__ void __launch_bounds__(kMostSharedThreads)
     shared_kernel(const __grid_constant__ SharedArgs args) {
@@ -274,6 +293,9 @@ __global__ void __launch_bounds__(kMostSharedThreads)
           break;
       }
       __syncthreads();
+      if (first + args.chunk >= items) {
+        prefetch_group(args, number + gridDim.x, sizeof(T));
+      }
       reduce_short_lists<kReduction, T>(args, group, memory, long_count);
       __syncthreads();
       const uint32_t found = long_count;

@@ -1,99 +1,149 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows of 16 bytes and more whose size, strides or addresses are no multiples of a wide word. The
-// output is written by aligned words of 16 bytes, each put together from aligned words of one row,
-// or of the end of one and the beginning of the next.
+// Rows whose size, strides or addresses are no multiples of a wide word. The aligned words of 16
+// bytes that hold a tile's rows are copied to shared memory, each once, without passing through
+// registers. From there every aligned word of the output is put together: from one row, from the
+// end of one and the beginning of the next, or, where rows are short, from several.
+#include <algorithm>
+
 #include "backends/cuda/move_rows.cuh"
+#include "backends/cuda/pipeline.cuh"
 #include "plan/nest_shape.h"
 
 namespace sheaf::cuda {
 namespace {
 
-constexpr int kInFlight = 2;  // words of a thread
-constexpr int kTileBytes = kBlockThreads * kInFlight * 16;
-constexpr int64_t kLeastRow = 16;
+constexpr int kWord = 16;  // bytes
 constexpr int64_t kMostRow = int64_t{1} << 30;
+constexpr int64_t kLeastWords = 4;          // of a row, by which it could be moved instead
+constexpr int kMostRows = 512;              // in one tile
+constexpr int64_t kStageBytes = 24 * 1024;  // of shared memory; several blocks share it
+constexpr int kFilled = INT_MIN;
 
 struct OddArgs {
   GatherArgs<AnyNest> rows;
   ReadableBytes data;  // words that leave it are read byte by byte
   int64_t bytes;       // of the output
   int ahead;           // of the output's first byte in its aligned word
+  int tile_bytes;      // of the output that a block writes; a multiple of kWord
+  int row_words;       // the most aligned words that hold what a tile has of one row
   WideDivisor row_bytes;
-  Divisor near_row_bytes;
+  Divisor near_row_bytes, near_row_words;
 };
 
-struct TwoWords {
-  uint4 words[2];
-};
+// What a block writes: bytes [begin, end) of the output, the first of which belongs to first_row.
+struct OddTile {
+  int64_t begin, end;
+  int64_t first_row;
+  int64_t first_byte;  // of first_row: at or before begin
+  int rows;            // that have bytes in the tile
 
-// At the edges of data: bytes [first, last) from `from` on, as if aligned words had been read. By
-// value, so that what calls it stays in registers.
-__device__ __noinline__ TwoWords words_by_bytes(const std::byte* from, int first, int last) {
-  union {
-    TwoWords both;
-    std::byte bytes[32];
-  } read = {};
-  const int shift = static_cast<int>(reinterpret_cast<uintptr_t>(from) & 15);
-  for (int i = first; i < last; ++i) {
-    read.bytes[shift + i] = from[i];
+  __device__ OddTile(const OddArgs& args, int64_t number) {
+    const int64_t start = number * args.tile_bytes - args.ahead;
+    begin = max(start, int64_t{0});
+    end = min(start + args.tile_bytes, args.bytes);
+    first_row = static_cast<int64_t>(args.row_bytes.quotient(static_cast<uint64_t>(begin)));
+    first_byte = first_row * static_cast<int64_t>(args.row_bytes.divisor);
+    rows = static_cast<int>(
+        args.near_row_bytes.quotient(static_cast<uint32_t>(end - 1 - first_byte)) + 1);
   }
-  return read.both;
+};
+
+// What a tile has of one row: `count` bytes from `column` on.
+struct Stretch {
+  int64_t column;
+  int count;
+  int stage;  // byte of shared memory at which its aligned words begin
+
+  // Stages do not overlap: n bytes lie in at most n / 16 + 2 aligned words, and the next stage
+  // begins at least that many further on.
+  __device__ Stretch(const OddArgs& args, const OddTile& tile, int row) {
+    const auto row_bytes = static_cast<int64_t>(args.row_bytes.divisor);
+    const int64_t row_begin = tile.first_byte + row * row_bytes;
+    const int64_t first = max(row_begin, tile.begin);
+    column = first - row_begin;
+    count = static_cast<int>(min(row_begin + row_bytes, tile.end) - first);
+    stage = static_cast<int>(first - tile.begin) / kWord * kWord + 2 * kWord * row;
+  }
+};
+
+// At the edges of data: the bytes of an aligned word that a stretch has, one by one.
+__device__ __noinline__ void stage_bytes(std::byte* to, const std::byte* word,
+                                         const std::byte* first, const std::byte* last) {
+  for (int i = 0; i < kWord; ++i) {
+    if (word + i >= first && word + i < last) {
+      to[i] = word[i];
+    }
+  }
 }
 
-// Part of an output word: bytes [first, last) of it are those at from + first and on.
-struct Part {
-  const std::byte* from;
-  int first, last;
-  uint4 low, high;  // the aligned words that hold it
-
-  __device__ uintptr_t word() const { return reinterpret_cast<uintptr_t>(from) & ~uintptr_t{15}; }
-  __device__ int shift() const { return static_cast<int>(reinterpret_cast<uintptr_t>(from) & 15); }
-
-  __device__ void load(const ReadableBytes& data) {
-    const uintptr_t at = word();
-    const bool needs_low = shift() + first < 16;
-    const bool needs_high = shift() + last > 16;
-    const auto begin = reinterpret_cast<uintptr_t>(data.begin);
-    const auto end = reinterpret_cast<uintptr_t>(data.end);
-    low = high = make_uint4(0, 0, 0, 0);
-    if ((needs_low && at < begin) || (needs_high ? at + 32 : at + 16) > end ||
-        (!needs_low && at + 16 < begin)) {
-      const TwoWords both = words_by_bytes(from, first, last);
-      low = both.words[0];
-      high = both.words[1];
-      return;
-    }
-    if (needs_low) {
-      low = cuda::load<uint4>(reinterpret_cast<const std::byte*>(at));
-    }
-    if (needs_high) {
-      high = cuda::load<uint4>(reinterpret_cast<const std::byte*>(at + 16));
-    }
+// Finds the tile's rows. `sources` gets, by row, where in shared memory its first byte is, or would
+// be if the tile had it.
+__device__ void find_rows(const OddArgs& args, const OddTile& tile, int64_t* places, int* sources) {
+  const AnyNest& nest = args.rows.nest;
+  for (int row = static_cast<int>(threadIdx.x); row < tile.rows; row += kBlockThreads) {
+    const Place place = locate(nest, tile.first_row + row);
+    const int64_t tuple[1] = {place.index};
+    int64_t at[1] = {place.data};
+    resolve_tuples<Indices::kAnyType>(nest, args.rows.indices, tuple, at);
+    const Stretch stretch(args, tile, row);
+    const uintptr_t address = reinterpret_cast<uintptr_t>(args.rows.data) +
+                              static_cast<uintptr_t>(at[0] + stretch.column);
+    places[row] = at[0];
+    sources[row] = at[0] == kNowhere ? kFilled
+                                     : stretch.stage + static_cast<int>(address % kWord) -
+                                           static_cast<int>(stretch.column);
   }
+}
 
-  // The 16 bytes from `from` on, as far as they were loaded.
-  __device__ uint4 shifted() const {
-    uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-    const int bytes = shift();
-    if ((bytes & 8) != 0) {
-#pragma unroll
-      for (int i = 0; i < 6; ++i) {
-        words[i] = words[i + 2];
+__device__ void stage_rows(const OddArgs& args, const OddTile& tile, const int64_t* places,
+                           std::byte* stage) {
+  const auto words = static_cast<uint32_t>(tile.rows * args.row_words);
+  for (uint32_t number = threadIdx.x; number < words; number += kBlockThreads) {
+    const uint32_t row = args.near_row_words.quotient(number);
+    const auto word = static_cast<int>(number - row * args.near_row_words.divisor);
+    if (places[row] == kNowhere) {
+      continue;
+    }
+    const Stretch stretch(args, tile, static_cast<int>(row));
+    const std::byte* first = args.rows.data + places[row] + stretch.column;
+    const std::byte* last = first + stretch.count;
+    const std::byte* from =
+        first - reinterpret_cast<uintptr_t>(first) % kWord + int64_t{word} * kWord;
+    if (from < last) {
+      std::byte* const to = stage + stretch.stage + word * kWord;
+      if (from >= args.data.begin && args.data.end - from >= kWord) {
+        copy_async<kWord>(to, from);
+      } else {
+        stage_bytes(to, from, first, last);
       }
     }
-    if ((bytes & 4) != 0) {
-#pragma unroll
-      for (int i = 0; i < 5; ++i) {
-        words[i] = words[i + 1];
-      }
-    }
-    const auto bits = static_cast<uint32_t>(bytes & 3) * 8;
-    return make_uint4(
-        __funnelshift_r(words[0], words[1], bits), __funnelshift_r(words[1], words[2], bits),
-        __funnelshift_r(words[2], words[3], bits), __funnelshift_r(words[3], words[4], bits));
   }
-};
+  wait_for_copies();
+}
+
+// 16 bytes of shared memory from any byte on.
+__device__ uint4 staged(const std::byte* stage, int from) {
+  const auto* const aligned = reinterpret_cast<const uint4*>(stage + (from & ~(kWord - 1)));
+  const uint4 low = aligned[0], high = aligned[1];
+  uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+  if ((from & 8) != 0) {
+#pragma unroll
+    for (int i = 0; i < 6; ++i) {
+      words[i] = words[i + 2];
+    }
+  }
+  if ((from & 4) != 0) {
+#pragma unroll
+    for (int i = 0; i < 5; ++i) {
+      words[i] = words[i + 1];
+    }
+  }
+  const auto bits = static_cast<uint32_t>(from & 3) * 8;
+  return make_uint4(
+      __funnelshift_r(words[0], words[1], bits), __funnelshift_r(words[1], words[2], bits),
+      __funnelshift_r(words[2], words[3], bits), __funnelshift_r(words[3], words[4], bits));
+}
 
 // Bytes [0, count) of one word, the others of the second.
 __device__ uint4 joined(const uint4& one, const uint4& other, int count) {
@@ -106,130 +156,124 @@ __device__ uint4 joined(const uint4& one, const uint4& other, int count) {
                     pick(one.w, other.w, 12));
 }
 
-// Where the rows of a tile are; kNowhere: filled.
-struct OddTile {
-  int64_t first_row, first_byte;  // of the tile; the row's first byte
-
-  __device__ OddTile(const OddArgs& args, int64_t number) {
-    const int64_t at = max(number * kTileBytes - args.ahead, int64_t{0});
-    first_row = static_cast<int64_t>(args.row_bytes.quotient(static_cast<uint64_t>(at)));
-    first_byte = first_row * static_cast<int64_t>(args.row_bytes.divisor);
-  }
-};
-
-// `word` with bytes [first, last) filled, which begin at `column` of their row.
-__device__ __noinline__ uint4 filled(const OddArgs& args, uint4 word, int first, int last,
-                                     int64_t column) {
+// A word whose bytes are those of a filled row, `column` being where byte 0 would stand in it.
+__device__ __noinline__ uint4 filled(const OddArgs& args, int column) {
   if (args.rows.report != nullptr) {
     args.rows.report->met = 1;
   }
-  auto* const bytes = reinterpret_cast<std::byte*>(&word);
-  for (int i = first; i < last; ++i) {
-    bytes[i] = args.rows.nest.fill_value[(column + i - first) % args.rows.nest.element_bytes];
+  const auto element = static_cast<int>(args.rows.nest.element_bytes);
+  uint32_t words[4] = {};
+  for (int i = 0; i < kWord; ++i) {
+    const int at = ((column + i) % element + element) % element;
+    words[i / 4] |= static_cast<uint32_t>(args.rows.nest.fill_value[at]) << (i % 4 * 8);
   }
-  return word;
+  return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
 __device__ __noinline__ void store_bytes(std::byte* to, uint4 word, int first, int last) {
+  const uint32_t words[4] = {word.x, word.y, word.z, word.w};
   for (int i = first; i < last; ++i) {
-    to[i] = reinterpret_cast<const std::byte*>(&word)[i];
+    to[i] = static_cast<std::byte>(words[i / 4] >> (i % 4 * 8));
   }
 }
 
-__global__ void __launch_bounds__(kBlockThreads, 4)
-    odd_rows_kernel(const __grid_constant__ OddArgs args) {
-  __shared__ int64_t places[kTileBytes / kLeastRow + 2];
-  const bool stop = refused(args.rows.check);
-  const AnyNest& nest = args.rows.nest;
-  const auto row_bytes = static_cast<uint32_t>(args.near_row_bytes.divisor);
-  const OddTile tile(args, blockIdx.x);
-  const int64_t begin = int64_t{blockIdx.x} * kTileBytes - args.ahead;
-  const int64_t end = min(begin + kTileBytes, args.bytes);
-  const auto rows = static_cast<int>(
-      args.near_row_bytes.quotient(static_cast<uint32_t>(end - 1 - tile.first_byte)) + 1);
-  for (int row = static_cast<int>(threadIdx.x); row < rows; row += kBlockThreads) {
-    const Place place = locate(nest, tile.first_row + row);
-    const int64_t tuple[1] = {place.index};
-    int64_t at[1] = {place.data};
-    resolve_tuples<Indices::kAnyType>(nest, args.rows.indices, tuple, at);
-    places[row] = at[0];
-  }
-  __syncthreads();
-  Part parts[kInFlight][2];
-#pragma unroll
-  for (int i = 0; i < kInFlight; ++i) {
-    const int64_t at = begin + (static_cast<int>(threadIdx.x) + i * kBlockThreads) * 16;
+// The word of row `row` whose byte 0 stands at `column`, which may lie before or after the row.
+__device__ uint4 row_word(const OddArgs& args, const int* sources, const std::byte* stage, int row,
+                          int column) {
+  return sources[row] == kFilled ? filled(args, column) : staged(stage, sources[row] + column);
+}
+
+__device__ void write_words(const OddArgs& args, const OddTile& tile, int64_t start,
+                            const int* sources, const std::byte* stage) {
+  const auto row_bytes = static_cast<int>(args.near_row_bytes.divisor);
+  for (int byte = static_cast<int>(threadIdx.x) * kWord; byte < args.tile_bytes;
+       byte += kBlockThreads * kWord) {
+    const int64_t at = start + byte;
     const int first = static_cast<int>(max(-at, int64_t{0}));
-    const int last = static_cast<int>(min(args.bytes - at, int64_t{16}));
-    parts[i][0].last = parts[i][1].last = 0;
-    if (first < last) {
-      const auto inside = static_cast<uint32_t>(at + first - tile.first_byte);
-      const uint32_t down = args.near_row_bytes.quotient(inside);
-      const uint32_t column = inside - down * row_bytes;
-      const int middle =
-          static_cast<int>(min(static_cast<uint32_t>(last - first), row_bytes - column)) + first;
-      parts[i][0] = {args.rows.data + places[down] + column - first, first, middle, {}, {}};
-      if (places[down] != kNowhere) {
-        parts[i][0].load(args.data);
-      }
-      if (middle < last) {
-        parts[i][1] = {args.rows.data + places[down + 1] - middle, middle, last, {}, {}};
-        if (places[down + 1] != kNowhere) {
-          parts[i][1].load(args.data);
-        }
-      }
-    }
-  }
-  if (stop) {
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kInFlight; ++i) {
-    const Part& one = parts[i][0];
-    if (one.last == 0) {
+    const int last = static_cast<int>(min(args.bytes - at, int64_t{kWord}));
+    if (first >= last) {
       continue;
     }
-    const int64_t at = begin + (static_cast<int>(threadIdx.x) + i * kBlockThreads) * 16;
-    const bool two = parts[i][1].last != 0;
-    const int last = two ? parts[i][1].last : one.last;
-    uint4 word = one.shifted();
-    if (two) {
-      word = joined(word, parts[i][1].shifted(), one.last);
+    const auto inside = static_cast<uint32_t>(at + first - tile.first_byte);
+    auto row = static_cast<int>(args.near_row_bytes.quotient(inside));
+    const int column = static_cast<int>(inside) - row * row_bytes - first;  // of byte 0
+    uint4 word = row_word(args, sources, stage, row, column);
+    for (int met = row_bytes - column; met < last; met += row_bytes) {
+      ++row;
+      word = joined(word, row_word(args, sources, stage, row, -met), met);
     }
-    const auto inside = static_cast<uint32_t>(at + one.first - tile.first_byte);
-    const uint32_t down = args.near_row_bytes.quotient(inside);
-    if (places[down] == kNowhere) {
-      word = filled(args, word, one.first, one.last, inside - down * row_bytes);
-    }
-    if (two && places[down + 1] == kNowhere) {
-      word = filled(args, word, one.last, last, 0);
-    }
-    if (one.first == 0 && last == 16) {
+    if (first == 0 && last == kWord) {
       store_streaming(args.rows.output + at, word);
     } else {
-      store_bytes(args.rows.output + at, word, one.first, last);
+      store_bytes(args.rows.output + at, word, first, last);
     }
   }
+}
+
+__global__ void __launch_bounds__(kBlockThreads, 6)
+    odd_rows_kernel(const __grid_constant__ OddArgs args) {
+  extern __shared__ uint4 odd_memory[];
+  __shared__ int64_t places[kMostRows];
+  __shared__ int sources[kMostRows];
+  // A word before and one after: a word of the output may begin before a row, or end after it.
+  std::byte* const stage = reinterpret_cast<std::byte*>(odd_memory + 1);
+  const bool stop = refused(args.rows.check);
+  const OddTile tile(args, blockIdx.x);
+  find_rows(args, tile, places, sources);
+  __syncthreads();
+  stage_rows(args, tile, places, stage);
+  __syncthreads();
+  if (!stop) {
+    write_words(args, tile, int64_t{blockIdx.x} * args.tile_bytes - args.ahead, sources, stage);
+  }
+}
+
+// The most rows that a tile can have bytes of.
+int64_t rows_of_tile(int64_t tile_bytes, int64_t row_bytes) {
+  return (tile_bytes - 1) / row_bytes + 2;
+}
+
+int64_t stage_bytes(int64_t tile_bytes, int64_t row_bytes) {
+  return tile_bytes + 2 * kWord * rows_of_tile(tile_bytes, row_bytes) + 2 * kWord;
+}
+
+// Bytes of the output per block: as many as their rows find room for.
+int64_t tile_bytes_for(int64_t row_bytes) {
+  constexpr int64_t kStep = kBlockThreads / 8 * kWord;
+  int64_t tile = kStep;
+  while (stage_bytes(tile + kStep, row_bytes) <= kStageBytes &&
+         rows_of_tile(tile + kStep, row_bytes) <= kMostRows) {
+    tile += kStep;
+  }
+  return tile;
 }
 
 }  // namespace
 
 bool pays_odd_rows(const GatherCall& call) {
-  return call.readable.begin != nullptr && call.nest.row_bytes >= kLeastRow &&
-         call.nest.row_bytes < kMostRow && word_bytes(call.nest, addresses_of(call)) <= 4 &&
-         GatherArgs<AnyNest>::is_dense(call.nest);
+  const int64_t row_bytes = call.nest.row_bytes;
+  const int word = word_bytes(call.nest, addresses_of(call));
+  return call.readable.begin != nullptr && row_bytes < kMostRow && word <= 4 &&
+         row_bytes >= kLeastWords * word && GatherArgs<AnyNest>::is_dense(call.nest);
 }
 
 void launch_odd_rows(const GatherCall& call) {
-  const int64_t bytes = point_count(call.nest) * call.nest.row_bytes;
+  const int64_t row_bytes = call.nest.row_bytes;
+  const int64_t bytes = point_count(call.nest) * row_bytes;
+  const int64_t tile = tile_bytes_for(row_bytes);
+  const auto row_words = static_cast<int>((std::min(row_bytes, tile) + 2 * kWord - 2) / kWord);
   const OddArgs args{GatherArgs<AnyNest>(call, 1),
                      call.readable,
                      bytes,
-                     static_cast<int>(reinterpret_cast<uintptr_t>(call.output) % 16),
-                     WideDivisor(static_cast<uint64_t>(call.nest.row_bytes)),
-                     Divisor(static_cast<uint32_t>(call.nest.row_bytes))};
-  const unsigned blocks = blocks_of(bytes + args.ahead, kTileBytes);
-  odd_rows_kernel<<<blocks, kBlockThreads, 0, call.stream>>>(args);
+                     static_cast<int>(reinterpret_cast<uintptr_t>(call.output) % kWord),
+                     static_cast<int>(tile),
+                     row_words,
+                     WideDivisor(static_cast<uint64_t>(row_bytes)),
+                     Divisor(static_cast<uint32_t>(row_bytes)),
+                     Divisor(static_cast<uint32_t>(row_words))};
+  const unsigned blocks = blocks_of(bytes + args.ahead, tile);
+  const auto shared = static_cast<size_t>(stage_bytes(tile, row_bytes));
+  odd_rows_kernel<<<blocks, kBlockThreads, shared, call.stream>>>(args);
 }
 
 }  // namespace sheaf::cuda

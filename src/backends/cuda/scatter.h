@@ -37,6 +37,11 @@ size_t last_bytes(const Nest& nest, int threads);
 const char* shared_refusal(const KernelQuery& query);
 bool run_shared(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
 
+// scatter_turned.cu: columns turned into rows for cuda.shared, and back.
+const char* turned_refusal(const KernelQuery& query);
+bool run_turned(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+size_t turned_bytes(const Nest& nest, int threads);
+
 // scatter_sorted.cu: tuples sorted by cell, then the updates of every cell in their order.
 const char* sorted_refusal(const KernelQuery& query);
 bool run_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);

@@ -40,8 +40,9 @@ struct UpdatePlace {
   int64_t update;
 };
 
-// Every row's place is found once, by one thread.
-template <class Number, int kBytes>
+// Every row's place is found once, by one thread. kEarly: updates that follow one another are
+// loaded before it is known which of them win, while indices and winners are still on their way.
+template <class Number, int kBytes, bool kEarly>
 __global__ void __launch_bounds__(kBlockThreads)
     write_kernel(const __grid_constant__ LastArgs args) {
   constexpr int kCount = kWordsInFlight<kBytes>;
@@ -51,6 +52,16 @@ __global__ void __launch_bounds__(kBlockThreads)
   }
   const AnyNest& nest = args.rows.nest;
   const Tile<kBytes, AnyNest> tile(args.rows, blockIdx.x);
+  Word<kBytes> words[kCount];
+  if constexpr (kEarly) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const uint32_t mine = threadIdx.x + i * kBlockThreads;
+      if (mine < tile.live) {
+        words[i] = load_once<Word<kBytes>>(args.rows.data + (tile.first + mine) * kBytes);
+      }
+    }
+  }
   const uint32_t rows = tile.word(tile.live - 1).down + 1;
   for (uint32_t row = threadIdx.x; row < rows; row += kBlockThreads) {
     const int64_t tuple = tile.first_row + row;
@@ -62,13 +73,14 @@ __global__ void __launch_bounds__(kBlockThreads)
     places[row] = {wins ? cell : kNowhere, place.output};
   }
   __syncthreads();
-  Word<kBytes> words[kCount];
+  if constexpr (!kEarly) {
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) {
-    const uint32_t mine = threadIdx.x + i * kBlockThreads;
-    const auto word = tile.word(mine);
-    if (mine < tile.live && places[word.down].cell != kNowhere) {
-      words[i] = load_once<Word<kBytes>>(args.rows.data + places[word.down].update + word.column);
+    for (int i = 0; i < kCount; ++i) {
+      const uint32_t mine = threadIdx.x + i * kBlockThreads;
+      const auto word = tile.word(mine);
+      if (mine < tile.live && places[word.down].cell != kNowhere) {
+        words[i] = load_once<Word<kBytes>>(args.rows.data + places[word.down].update + word.column);
+      }
     }
   }
 #pragma unroll
@@ -86,9 +98,13 @@ void launch(const ScatterNest& scatter, const LastArgs& args, int word_bytes, St
   cudaMemsetAsync(args.winners, 0, sizeof(Number) * static_cast<size_t>(scatter.key_count), stream);
   mark_kernel<Number>
       <<<blocks_at_most(scatter.tuple_count, kBlockThreads), kBlockThreads, 0, stream>>>(args);
+  // With fewer cells most updates lose: those are better not loaded.
+  const bool early = args.rows.dense && scatter.key_count >= scatter.tuple_count / 2;
   with_word_bytes(word_bytes, [&](auto bytes) {
-    write_kernel<Number, bytes()>
-        <<<blocks_of(args.rows.words, kTileWords<bytes()>), kBlockThreads, 0, stream>>>(args);
+    const unsigned blocks = blocks_of(args.rows.words, kTileWords<bytes()>);
+    const auto kernel =
+        early ? write_kernel<Number, bytes(), true> : write_kernel<Number, bytes(), false>;
+    kernel<<<blocks, kBlockThreads, 0, stream>>>(args);
   });
 }
 

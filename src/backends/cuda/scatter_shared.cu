@@ -51,7 +51,6 @@ int64_t chunk_for(const Nest& nest, int64_t slots, int64_t items) {
 }
 
 Shape shape_of(const Nest& nest, int updates) {
-  constexpr int kMostColumnBits = 3;
   Shape shape{nest, nest.loops[updates]};
   shape.batch.loops.clear();
   for (int l = 0; l < nest.loops.size(); ++l) {
@@ -120,6 +119,10 @@ const char* shared_refusal(const KernelQuery& query) {
              : "fewer columns than multiprocessors";
 }
 
+int64_t shared_columns(const Nest& nest) {
+  return int64_t{1} << shape_of(nest, updates_loop(nest)).column_bits;
+}
+
 bool run_shared(const Nest& nest, const ScatterBuffers& buffers, const Launch& how) {
   const Device& device = current_device();
   const Shape shape = shape_of(nest, updates_loop(nest));
@@ -136,6 +139,9 @@ bool run_shared(const Nest& nest, const ScatterBuffers& buffers, const Launch& h
   args.cells = static_cast<int>(nest.coordinates[0].extent);
   args.chunk = static_cast<int>(shape.chunk);
   args.indices = indices_of(nest.index_type.kind());
+  args.index_bytes = static_cast<int>(nest.index_type.bytes());
+  args.in_lines = shape.column_bits == 0 && shape.updates.index == 1 &&
+                  shape.updates.output == nest.row_bytes && args.cell_stride == nest.row_bytes;
   call.type = nest.element_type;
   call.shared_bytes = static_cast<size_t>((int64_t{4} * args.cells << args.column_bits) +
                                           list_bytes(args.chunk, nest.row_bytes));

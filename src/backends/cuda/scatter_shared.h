@@ -12,7 +12,9 @@ namespace sheaf::cuda {
 inline constexpr int kMostSharedThreads = 1024;
 inline constexpr int kSharedStatic = 1024;          // of a block's shared memory: more than it has
 inline constexpr int64_t kMostSharedCells = 65535;  // numbers of slots and items have 16 bits
-inline constexpr int kWalkedList = 64;              // longer lists are reduced by a warp
+inline constexpr int kMostColumnBits = 3;
+inline constexpr int64_t kMostSharedColumns = int64_t{1} << kMostColumnBits;
+inline constexpr int kWalkedList = 64;  // longer lists are reduced by a warp
 
 // One dimension of the nest. Strides: data and output in bytes, index in elements.
 struct SharedLoop {
@@ -33,6 +35,8 @@ struct SharedArgs {
   int cells;  // of a column
   int chunk;  // items that are in shared memory at a time
   Indices indices;
+  int index_bytes;
+  bool in_lines;  // a column's updates, indices and cells each follow one another
 };
 
 struct SharedCall {
@@ -42,6 +46,9 @@ struct SharedCall {
   int threads;
   size_t shared_bytes;
 };
+
+// Neighbouring columns that a block takes together, of a nest that cuda.shared accepts.
+int64_t shared_columns(const Nest& nest);
 
 void shared_add(const SharedCall& call);
 void shared_sub(const SharedCall& call);

@@ -141,6 +141,21 @@ std::vector<DeviceCheck> columns() {
   return checks;
 }
 
+// Columns too long for several of them to share a block: they are turned first.
+std::vector<DeviceCheck> long_columns() {
+  const auto plan = [](DType type, DType index, Reduction reduction) {
+    return plan_scatter_elements({type, {9000, 301}}, {index, {2500, 301}}, {type, {2500, 301}},
+                                 {.axis = 0, .reduction = reduction});
+  };
+  const Plan batches = plan_scatter_elements(
+      {f32, {2, 9000, 260}}, {i64, {2, 2300, 260}}, {f32, {2, 2300, 260}},
+      {.axis = 1, .reduction = Reduction::kAdd, .rule = {.out_of_range = OutOfRange::kSkip}});
+  return {{plan(f32, i64, Reduction::kAdd), spread(9000, i64), 4},
+          {plan(f16, i32, Reduction::kMul), spread(9000, i32), 2},
+          {plan(u8, u16, Reduction::kMax), spread(9000, u16), 1},
+          {batches, spread(11000, i64)}};
+}
+
 // Lists of every length about those at which another kernel takes them, of cells of every width.
 std::vector<DeviceCheck> long_lists() {
   std::vector<DeviceCheck> checks;
@@ -179,6 +194,7 @@ TEST_F(CudaScatterKernels, Rows) { run_all(rows()); }
 TEST_F(CudaScatterKernels, Types) { run_all(types()); }
 TEST_F(CudaScatterKernels, Forms) { run_all(forms()); }
 TEST_F(CudaScatterKernels, Columns) { run_all(columns()); }
+TEST_F(CudaScatterKernels, LongColumns) { run_all(long_columns()); }
 TEST_F(CudaScatterKernels, LongLists) { run_all(long_lists()); }
 TEST_F(CudaScatterKernels, Relaxed) { run_all(relaxed()); }
 
@@ -201,7 +217,7 @@ TEST_F(CudaScatterKernels, Rules) {
 }
 
 TEST_F(CudaScatterKernels, NoKernelGoesUntried) {
-  EXPECT_EQ(untried_kernels({rows(), types(), forms(), columns(), relaxed()}),
+  EXPECT_EQ(untried_kernels({rows(), types(), forms(), columns(), long_columns(), relaxed()}),
             std::set<std::string>());
 }
 
