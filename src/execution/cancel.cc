@@ -41,6 +41,12 @@ void throw_if_cancelled(const CancelScope* scope, const Request& request) {
   }
 }
 
+void ask_and_throw(const CancelScope* scope, const Request& request) {
+  if (scope != nullptr && scope->cancelled()) {
+    throw_if_cancelled(scope, request);
+  }
+}
+
 void throw_if_cancelled(const CancelScope* scope, std::string_view who) {
   if (scope != nullptr && scope->was_cancelled()) {
     throw Error(ErrorCode::kCancelled, refusal_text(cat(who, ": ", kWhat), kDetail, "", kNext));

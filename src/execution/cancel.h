@@ -20,6 +20,9 @@ const CancelScope* current_cancel_scope();
 void throw_if_cancelled(const CancelScope* scope, const Request& request);
 void throw_if_cancelled(const CancelScope* scope, std::string_view who);
 
+// Asks, and throws kCancelled if the answer is yes. For work that takes milliseconds.
+void ask_and_throw(const CancelScope* scope, const Request& request);
+
 // One thread's way to ask: cheap enough for every block of a few hundred bytes.
 class CancelPoint {
  public:

@@ -30,7 +30,7 @@ TEST(CapiBoundary, Errors) {
   EXPECT_STREQ(sheaf_last_error(), "text of 5");
   EXPECT_EQ(status_of(ErrorCode::kFile), SHEAF_FILE_ERROR);
   EXPECT_EQ(status_of(ErrorCode::kCancelled), SHEAF_CANCELLED);
-  EXPECT_STREQ(sheaf_last_error(), "text of 6");
+  EXPECT_STREQ(sheaf_last_error(), "text of 7");
   EXPECT_EQ(status_of(ErrorCode{77}), SHEAF_INTERNAL_ERROR);
 }
 
