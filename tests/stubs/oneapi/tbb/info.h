@@ -8,6 +8,6 @@
 namespace oneapi::tbb::info {
 
 // More than the machine may have: races do not need cores.
-inline int default_concurrency() { return 4; }
+inline int default_concurrency() { return 8; }
 
 }  // namespace oneapi::tbb::info
