@@ -12,6 +12,7 @@
 #include <exception>
 
 #include "call.h"
+#include "interrupt.h"
 
 namespace sheaf::python {
 
@@ -47,17 +48,23 @@ inline void take_gil(PyThreadState* state) {
   }
 }
 
-// Calls `work` with the lock released. What it throws arrives with the lock held.
+// Calls `work` with the lock released. What it throws arrives with the lock held. Ctrl-C ends what
+// it runs on the host: then the handler's exception, KeyboardInterrupt, is thrown.
 template <class Work>
 void without_gil(const Work& work) {
   std::exception_ptr thrown;
   PyThreadState* state = PyEval_SaveThread();
+  InterruptWatch watch(state);
   try {
+    const CancelScope scope(watch.cancel());
     work();
   } catch (...) {
     thrown = std::current_exception();
   }
   take_gil(state);
+  if (watch.interrupted()) {
+    throw nb::python_error();
+  }
   if (thrown != nullptr) {
     std::rethrow_exception(thrown);
   }
