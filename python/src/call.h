@@ -110,6 +110,19 @@ Arrays view_arrays(std::string_view call, const Passed& passed);
 // before anything looks at the shapes of `arrays`.
 void spread_large_elements(Request& request, Arrays& arrays);
 
+// Where the elements of a run are.
+struct Memory {
+  const void* data;
+  const void* indices;
+  const void* updates;  // of a scatter
+  void* output;
+};
+
+// Runs the plan, on a GPU in the order of the stream of `placement`. `fresh`: nobody looks at the
+// output if the run fails.
+void run_at(const Placement& placement, const Plan& plan, const Memory& memory, int threads,
+            bool fresh);
+
 // Runs the call and returns the result: `out` itself, or a new array of data's kind.
 nb::object execute(const Call& call, const Arrays& arrays);
 
