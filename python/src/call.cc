@@ -67,10 +67,9 @@ void refuse_changed(std::string_view call, const Arrays& arrays) {
 // Where the arrays are. `fresh`: the output was allocated for this call, and is thrown away if the
 // call fails.
 void run(const Plan& plan, const Arrays& arrays, void* output, int threads, bool fresh) {
-  refuse_changed(plan.request().name, arrays);
   run_at(arrays.placement, plan,
          {arrays.data.tensor.data, arrays.indices.tensor.data, arrays.updates.tensor.data, output},
-         threads, fresh);
+         threads, fresh, [&] { refuse_changed(plan.request().name, arrays); });
 }
 
 // Over before another thread would have got the lock: giving it away takes longer.
@@ -298,7 +297,7 @@ Arrays view_arrays(std::string_view call, const Passed& passed) {
 }
 
 void run_at(const Placement& placement, const Plan& plan, const Memory& memory, int threads,
-            bool fresh) {
+            bool fresh, const std::function<void()>& last_check) {
   const auto run_on = [&](const Queue& queue, const RunOptions& options) {
     if (plan.is_scatter()) {
       sheaf::run(plan, memory.data, memory.indices, memory.updates, memory.output, queue, options);
@@ -310,12 +309,18 @@ void run_at(const Placement& placement, const Plan& plan, const Memory& memory, 
     const auto work = [&] {
       run_on({.threads = threads}, {.threads = threads, .output_is_fresh = fresh});
     };
+    if (last_check) {
+      last_check();
+    }
     is_short(plan) ? work() : without_gil(work);
     return;
   }
   const gpu::DeviceGuard guard(placement.device);
   const RunOptions options{.output_is_fresh = fresh && !reports_later(placement)};
   const GpuMemory workspace = gpu_memory(placement, cuda::workspace_bytes(plan, options));
+  if (last_check) {
+    last_check();
+  }
   without_gil([&] { run_on(cuda::queue(workspace.view, placement.stream), options); });
   settle(plan, placement, workspace);
 }

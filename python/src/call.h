@@ -4,6 +4,7 @@
 // run with the GIL released, where its arrays are.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -119,9 +120,10 @@ struct Memory {
 };
 
 // Runs the plan, on a GPU in the order of the stream of `placement`. `fresh`: nobody looks at the
-// output if the run fails.
+// output if the run fails. `last_check`, if there is one, is called when no code of the caller can
+// run any more.
 void run_at(const Placement& placement, const Plan& plan, const Memory& memory, int threads,
-            bool fresh);
+            bool fresh, const std::function<void()>& last_check);
 
 // Runs the call and returns the result: `out` itself, or a new array of data's kind.
 nb::object execute(const Call& call, const Arrays& arrays);

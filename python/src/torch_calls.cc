@@ -13,9 +13,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <memory>
-#include <optional>
+#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bindings.h"
@@ -259,8 +262,13 @@ std::shared_ptr<const KnownCall> plan_call(const Kernel& kernel, const Options& 
   if (!view_all(args, kernel.tensors, views)) {
     return nullptr;
   }
-  for (int i = 0; i < kernel.tensors; ++i) {
-    call->layouts.emplace_back(views[static_cast<size_t>(i)]);
+  const TensorSpec* const planned[] = {&arrays.data.tensor.spec, &arrays.indices.tensor.spec,
+                                       &arrays.updates.tensor.spec};
+  for (size_t i = 0; i < static_cast<size_t>(kernel.tensors); ++i) {
+    if (spec_from_dlpack(views[i], {to_string(kernel.op), "tensor"}) != *planned[i]) {
+      return nullptr;  // it changed while the others were read
+    }
+    call->layouts.emplace_back(views[i]);
   }
   known_calls().keep(call);
   return call;
@@ -273,6 +281,19 @@ Placement placement_of(nb::handle data, const DLTensor& view) {
     placement.admit(data, view.device);
   }
   return placement;
+}
+
+void refuse_changed(const Kernel& kernel, PyObject* const* args, const Views& before,
+                    const KnownCall& call) {
+  Views now{};
+  bool same = view_all(args, kernel.tensors, now);
+  for (size_t i = 0; same && i < static_cast<size_t>(kernel.tensors); ++i) {
+    same = now[i].data == before[i].data && now[i].byte_offset == before[i].byte_offset &&
+           call.layouts[i].fits(now[i]);
+  }
+  if (!same) {
+    throw std::runtime_error("a tensor has changed");  // try_plain leaves the call to Python
+  }
 }
 
 // The result; nothing if the tensors are not plain ones. Code of the caller may run while they are
@@ -302,10 +323,14 @@ nb::object run_plain(const Kernel& kernel, PyObject* const* args, Py_ssize_t cou
   const auto memory = [&](size_t i) {
     return static_cast<char*>(views[i].data) + views[i].byte_offset;
   };
+  std::function<void()> last_check;
+  if (placement.on_gpu) {  // whose workspace comes from a call of Python
+    last_check = [&] { refuse_changed(kernel, args, views, *call); };
+  }
   run_at(
       placement, plan,
       {memory(0), memory(1), kernel.tensors == kMaxTensors ? memory(2) : nullptr, result.memory()},
-      thread_limit(0), true);
+      thread_limit(0), true, last_check);
   return result.to_python();
 }
 

@@ -105,7 +105,8 @@ raises_everywhere(sheaf.ArgumentError, "axis out of range",
                   lambda: sheaf.mpi.ShardedTable(comm, table.shard, 7 if last else 0))
 raises_everywhere(sheaf.IndexDTypeError, "not integers",
                   lambda: table.gather([0.5] if last else [0]))
-raises_everywhere(sheaf.Error, "inhomogeneous", lambda: table.gather([[0], [1, 2]] if last else [0]))
+raises_everywhere(sheaf.Error, "inhomogeneous",
+                  lambda: table.gather([[0], [1, 2]] if last else [0]))
 raises_everywhere(sheaf.ArgumentError, "unknown out_of_range",
                   lambda: table.gather([0], out_of_range="bogus"))
 raises_everywhere(sheaf.ArgumentError, "is a rule for scatters",

@@ -86,7 +86,7 @@ def _is_narrow(op: str, data: Any, accumulate: str) -> bool:
     if accumulate != "f32":
         raise ArgumentError(refusal("unknown accumulate", f"accumulate={accumulate!r}",
                                     '"f32", or None for the type of data'))
-    only_moved = data.is_floating_point() and data.element_size() == 1  # other float8: refused later
+    only_moved = data.is_floating_point() and data.element_size() == 1  # refused by the reduction
     if data.dtype not in (*_NARROW, torch.float32) and not only_moved:
         raise ArgumentError(refusal(f"{op}: nothing to accumulate in f32",
                                     f"data is {data.dtype}, but narrower floats are rounded from f32",

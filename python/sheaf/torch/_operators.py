@@ -113,7 +113,7 @@ def scatter_arguments(op: str, *given: Any) -> tuple[Any, ...]:
 
 
 def quick(op: str, kernel: Any) -> Any:
-    """The operator, compiled, for plain tensors and no keywords; everything else goes to `kernel`."""
+    """The operator, compiled, for plain tensors and no keywords; all else goes to `kernel`."""
     return _sheaf.torch_kernel(op, kernel, gather_arguments if op in GATHERS else scatter_arguments)
 
 
