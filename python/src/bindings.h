@@ -19,10 +19,11 @@ namespace sheaf::python {
 // Each fills in its part of the module.
 void bind_functions(nanobind::module_& module);
 void bind_plans(nanobind::module_& module);
-void bind_cuda(nanobind::module_& module);
+void bind_gpu(nanobind::module_& module);
 void bind_jax(nanobind::module_& module);
 void bind_files(nanobind::module_& module);
 void bind_moves(nanobind::module_& module);
+void bind_torch(nanobind::module_& module);
 
 // Is this a sheaf.Table? One comparison: every call asks.
 bool is_table(nb::handle object);
