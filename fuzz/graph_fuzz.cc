@@ -132,8 +132,8 @@ class RandomGraph {
       case 0: input_count_ = number(input, 6); break;
       case 1: output_count_ = number(input, 4); break;
       case 2: outputs_[0].FromNodeOutputIndex = number(input, 3); break;
-      case 3: nodes_.back().Type = static_cast<DML_GRAPH_NODE_TYPE>(input.below(5)); break;
-      case 4: output_edges_[0].Type = static_cast<DML_GRAPH_EDGE_TYPE>(input.below(5)); break;
+      case 3: nodes_.back().Type = static_cast<DML_GRAPH_NODE_TYPE>(input.below(4)); break;
+      case 4: output_edges_[0].Type = static_cast<DML_GRAPH_EDGE_TYPE>(input.below(4)); break;
       case 5:
         if (!between_.empty()) {
           between_.back() = {number(input, 7), number(input, 2), number(input, 7), number(input, 3),
