@@ -196,6 +196,12 @@ struct D3D12_RANGE {
   SIZE_T End;
 };
 
+struct D3D12_SUBRESOURCE_DATA {
+  const void* pData;
+  LONG_PTR RowPitch;
+  LONG_PTR SlicePitch;
+};
+
 struct D3D12_SUBRESOURCE_FOOTPRINT {
   DXGI_FORMAT Format;
   UINT Width;
