@@ -284,6 +284,15 @@ TEST_F(Com, WhatIsMissingSaysSo) {
   EXPECT_EQ(m.list->Reset(m.allocator.Get(), nullptr), S_OK);
 }
 
+TEST_F(Com, DebugLayersCanBeEnabled) {
+  ComPtr<ID3D12Debug> debug;
+  ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
+  debug->EnableDebugLayer();
+  ComPtr<ID3D12Device> device;
+  EXPECT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&device)), E_NOINTERFACE);
+  EXPECT_EQ(device, nullptr);
+}
+
 TEST_F(Com, CopiesStayInsideTheirBuffers) {
   auto& m = machine();
   const auto small = m.buffer(16), large = m.buffer(64);

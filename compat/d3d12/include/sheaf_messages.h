@@ -5,6 +5,6 @@
 #pragma once
 
 // Where Sheaf's messages go: what a call was refused for, and once for each method that is not
-// there. Null: to stderr where a device was created with a debug flag, otherwise nowhere.
+// there. Null: to stderr; but DirectML's only if the device was created with its debug flag.
 typedef void (*SheafMessageCallback)(const char* text, void* context);
 extern "C" void SheafSetMessageCallback(SheafMessageCallback callback, void* context);
