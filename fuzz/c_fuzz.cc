@@ -106,9 +106,9 @@ struct Call {
     const sheaf_gather_options gather = {0, axis, batch_dims, index_rule};
     const sheaf_gather_elements_options elements = {0, axis, 0, index_rule};
     const sheaf_gather_nd_options nd = {0, batch_dims, index_rule};
-    const sheaf_scatter_options scatter = {0, axis, batch_dims, reduction, 0, 0, 0, index_rule};
-    const sheaf_scatter_elements_options cells = {0, axis, reduction, 0, 0, 0, index_rule};
-    const sheaf_scatter_nd_options tuples = {0, batch_dims, reduction, 0, 0, 0, index_rule};
+    const sheaf_scatter_options scatter = {0, axis, batch_dims, reduction, 0, 0, 0, index_rule, 0};
+    const sheaf_scatter_elements_options cells = {0, axis, reduction, 0, 0, 0, index_rule, 0};
+    const sheaf_scatter_nd_options tuples = {0, batch_dims, reduction, 0, 0, 0, index_rule, 0};
     switch (op) {
       case 0: return sheaf_plan_gather(d, i, nullptr, &gather, plan);
       case 1: return sheaf_plan_gather_elements(d, i, nullptr, &elements, plan);

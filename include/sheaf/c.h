@@ -30,6 +30,7 @@ typedef enum sheaf_status {
   SHEAF_OUT_OF_MEMORY = 4,
   SHEAF_DEVICE_ERROR = 5,    // the device reported an error
   SHEAF_FILE_ERROR = 6,      // a file is malformed, or reading or writing it failed
+  SHEAF_CANCELLED = 7,       // the caller ended the run (by sheaf/cancel.h of C++)
   SHEAF_INTERNAL_ERROR = -1  // a bug in Sheaf; please report the text
 } sheaf_status;
 
@@ -152,6 +153,9 @@ typedef struct sheaf_xla_gather_options {
 //   onto_zeros    not 0: start from zeros; data is not read, and may be NULL where output is given
 //   relaxed       not 0: a backend may reduce in another order, if that is faster; those
 //                 of the CPU keep the order
+//   accumulate_f32
+//                 not 0: f16, bf16 and f8 are reduced in f32, in order, and rounded once. Read
+//                 only if struct_size covers it: 0 stands for a struct that ends before it
 
 // output = data, then output[pre, indices[q], post] (reduce)= updates[pre, q, post]
 typedef struct sheaf_scatter_options {
@@ -160,6 +164,7 @@ typedef struct sheaf_scatter_options {
   int64_t batch_dims;  // leading dimensions that data and indices share
   int32_t reduction, exclude_self, onto_zeros, relaxed;
   sheaf_index_rule rule;
+  int32_t accumulate_f32;
 } sheaf_scatter_options;
 
 // output = data, then output[indices[i, j, k], j, k] (reduce)= updates[i, j, k]   (axis 0)
@@ -168,6 +173,7 @@ typedef struct sheaf_scatter_elements_options {
   int64_t axis;
   int32_t reduction, exclude_self, onto_zeros, relaxed;
   sheaf_index_rule rule;
+  int32_t accumulate_f32;
 } sheaf_scatter_elements_options;
 
 // output = data, then output[b, indices[b, g, 0], ..., s] (reduce)= updates[b, g, s]
@@ -176,6 +182,7 @@ typedef struct sheaf_scatter_nd_options {
   int64_t batch_dims;
   int32_t reduction, exclude_self, onto_zeros, relaxed;
   sheaf_index_rule rule;
+  int32_t accumulate_f32;
 } sheaf_scatter_nd_options;
 
 // The general scatter of XLA and StableHLO, by the names of its specification. Not optional.
@@ -190,6 +197,7 @@ typedef struct sheaf_xla_scatter_options {
   int32_t reduction, exclude_self, onto_zeros, relaxed;
   int32_t skip_whole_window;  // under SHEAF_SKIP: 0 leaves out elements that are outside, else all
   sheaf_index_rule rule;
+  int32_t accumulate_f32;
 } sheaf_xla_scatter_options;
 
 // ---- One call: into the memory of `output`, whose shape and type must be the right ones. A

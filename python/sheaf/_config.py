@@ -15,10 +15,16 @@ import numpy
 from . import _sheaf
 from ._threads import get_num_threads
 
-SLOW = ("built without Highway and oneTBB: only the plain loops of the reference backend, many times "
-        "slower")
-REMEDY = ("apt-get install libhwy-dev libtbb-dev (or the like), then: "
-          "pip install --force-reinstall --no-cache-dir .")
+REMEDY = ("apt-get install libhwy-dev libtbb-dev (Fedora: highway-devel tbb-devel; conda: libhwy "
+          "tbb-devel; PyPI has no Highway), then: pip install --force-reinstall --no-cache-dir .")
+
+
+def _slowness() -> str:
+    """Why the package is slow; nothing if it is not."""
+    if "cpu" in _sheaf.backends():
+        return ""
+    return (f"built without {_sheaf.lacks() or 'the cpu backend'}, so only the plain loops of the "
+            "reference backend are there, which are many times slower")
 
 
 def _version_of(package: str) -> str:
@@ -54,8 +60,8 @@ def show_config() -> None:
 
 
 def warn_if_slow() -> None:
-    if "cpu" not in _sheaf.backends():
-        warnings.warn(f"sheaf: {SLOW}. Try: {REMEDY}", RuntimeWarning, stacklevel=3)
+    if _slowness():
+        warnings.warn(f"sheaf: {_slowness()}. Try: {REMEDY}", RuntimeWarning, stacklevel=3)
 
 
 def _try_backend(name: str) -> str:
@@ -80,8 +86,8 @@ def doctor() -> int:
         failed = failed or bool(trouble)
         print(f"{name:10} {trouble or 'works'}")
     advice = []
-    if "cpu" not in _sheaf.backends():
-        advice.append(f"{SLOW}; {REMEDY}")
+    if _slowness():
+        advice.append(f"{REMEDY}  ({_slowness()})")
     if _version_of("jax") != "not installed" and not _sheaf.has_jax_ffi():
         advice.append("JAX is installed, but sheaf.jax was not built: pip install "
                       "--no-build-isolation . in an environment that has jaxlib")

@@ -10,6 +10,11 @@ def version() -> str:
 def compiler() -> str:
     """Who compiled this."""
 
+def lacks() -> str:
+    """
+    The libraries that the build did not find, without which there is no cpu backend.
+    """
+
 def refusal_text(what: str, detail: str, next: str) -> str:
     """The lines of a refusal."""
 
@@ -243,3 +248,5 @@ def raw_table(arg0: str, arg1: str, arg2: Sequence[int], arg3: int, /) -> TableH
 def set_table_type(arg: object, /) -> None: ...
 
 def move(call: str, inputs: list[Any], outputs: list[Any], dims: list[int], axis: int, mode: str, largest: bool) -> int: ...
+
+def torch_kernel(op: str, in_python: object, expand: object) -> object: ...

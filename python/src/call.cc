@@ -64,34 +64,22 @@ void refuse_changed(std::string_view call, const Arrays& arrays) {
   }
 }
 
-void run_on(const Queue& queue, const Plan& plan, const Arrays& arrays, void* output, bool fresh) {
-  refuse_changed(plan.request().name, arrays);
-  const RunOptions options{.threads = queue.threads, .output_is_fresh = fresh};
-  without_gil([&] {
-    const void* data = arrays.data.tensor.data;
-    const void* indices = arrays.indices.tensor.data;
-    if (plan.is_scatter()) {
-      sheaf::run(plan, data, indices, arrays.updates.tensor.data, output, queue, options);
-    } else {
-      sheaf::run(plan, data, indices, output, queue, options);
-    }
-  });
+// Where the arrays are. `fresh`: the output was allocated for this call, and is thrown away if the
+// call fails.
+void run(const Plan& plan, const Arrays& arrays, void* output, int threads, bool fresh) {
+  run_at(arrays.placement, plan,
+         {arrays.data.tensor.data, arrays.indices.tensor.data, arrays.updates.tensor.data, output},
+         threads, fresh, [&] { refuse_changed(plan.request().name, arrays); });
 }
 
-// Where the arrays are; on a GPU in the order of the stream of their library. `fresh`: the output
-// was allocated for this call, and is thrown away if the call fails.
-void run(const Plan& plan, const Arrays& arrays, void* output, int threads, bool fresh) {
-  const Placement& placement = arrays.placement;
-  if (!placement.on_gpu) {
-    run_on({.threads = threads}, plan, arrays, output, fresh);
-    return;
-  }
-  const gpu::DeviceGuard guard(placement.device);
-  const RunOptions options{.output_is_fresh = fresh && !reports_later(placement)};
-  const GpuMemory workspace = gpu_memory(placement, cuda::workspace_bytes(plan, options));
-  run_on(cuda::queue(workspace.view, placement.stream), plan, arrays, output,
-         options.output_is_fresh);
-  settle(plan, placement, workspace);
+// Over before another thread would have got the lock: giving it away takes longer.
+bool is_short(const Plan& plan) {
+  constexpr int64_t kBytes = 1 << 14;
+  const auto bytes = [](const TensorSpec& spec) {
+    return element_count(spec.sizes) * spec.dtype.bytes();
+  };
+  return bytes(plan.output()) <= kBytes && bytes(plan.indices()) <= kBytes &&
+         (!plan.is_scatter() || bytes(plan.updates()) <= kBytes);
 }
 
 Tensors tensors_of(const Arrays& arrays, const TensorSpec* output = nullptr) {
@@ -306,6 +294,35 @@ Arrays view_arrays(std::string_view call, const Passed& passed) {
   arrays.passed_out = nb::borrow(passed.out);
   refuse_other_devices(call, arrays);
   return arrays;
+}
+
+void run_at(const Placement& placement, const Plan& plan, const Memory& memory, int threads,
+            bool fresh, const std::function<void()>& last_check) {
+  const auto run_on = [&](const Queue& queue, const RunOptions& options) {
+    if (plan.is_scatter()) {
+      sheaf::run(plan, memory.data, memory.indices, memory.updates, memory.output, queue, options);
+    } else {
+      sheaf::run(plan, memory.data, memory.indices, memory.output, queue, options);
+    }
+  };
+  if (!placement.on_gpu) {
+    const auto work = [&] {
+      run_on({.threads = threads}, {.threads = threads, .output_is_fresh = fresh});
+    };
+    if (last_check) {
+      last_check();
+    }
+    is_short(plan) ? work() : without_gil(work);
+    return;
+  }
+  const gpu::DeviceGuard guard(placement.device);
+  const RunOptions options{.output_is_fresh = fresh && !reports_later(placement)};
+  const GpuMemory workspace = gpu_memory(placement, cuda::workspace_bytes(plan, options));
+  if (last_check) {
+    last_check();
+  }
+  without_gil([&] { run_on(cuda::queue(workspace.view, placement.stream), options); });
+  settle(plan, placement, workspace);
 }
 
 void spread_large_elements(Request& r, Arrays& arrays) {

@@ -4,6 +4,7 @@
 // run with the GIL released, where its arrays are.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -109,6 +110,20 @@ Arrays view_arrays(std::string_view call, const Passed& passed);
 // Makes the call one on bytes, where elements are larger than the library's largest. To be called
 // before anything looks at the shapes of `arrays`.
 void spread_large_elements(Request& request, Arrays& arrays);
+
+// Where the elements of a run are.
+struct Memory {
+  const void* data;
+  const void* indices;
+  const void* updates;  // of a scatter
+  void* output;
+};
+
+// Runs the plan, on a GPU in the order of the stream of `placement`. `fresh`: nobody looks at the
+// output if the run fails. `last_check`, if there is one, is called when no code of the caller can
+// run any more.
+void run_at(const Placement& placement, const Plan& plan, const Memory& memory, int threads,
+            bool fresh, const std::function<void()>& last_check);
 
 // Runs the call and returns the result: `out` itself, or a new array of data's kind.
 nb::object execute(const Call& call, const Arrays& arrays);

@@ -146,8 +146,12 @@ LibraryStream current_stream(nb::handle object, int device) {
   return {};
 }
 
-bool is_lazy_tensor(nb::handle tensor) {
+bool has_lazy_sign(nb::handle tensor) {
   static PyObject* const is_neg = interned("is_neg");
+  return says_true(tensor, is_neg);
+}
+
+bool is_lazy_tensor(nb::handle tensor) {
   static PyObject* const is_conj = interned("is_conj");
   DLTensor view{};
   if (view_by_library(tensor, array_type_of(tensor), view)) {
@@ -155,9 +159,9 @@ bool is_lazy_tensor(nb::handle tensor) {
     if (code == kDLInt || code == kDLUInt || code == kDLBool) {
       return false;  // only complex numbers, and their parts, are left like this
     }
-    return says_true(tensor, is_neg) || (code == kDLComplex && says_true(tensor, is_conj));
+    return has_lazy_sign(tensor) || (code == kDLComplex && says_true(tensor, is_conj));
   }
-  return says_true(tensor, is_neg) || says_true(tensor, is_conj);
+  return has_lazy_sign(tensor) || says_true(tensor, is_conj);
 }
 
 bool view_by_library(nb::handle object, const ArrayType& type, DLTensor& view) {
@@ -181,14 +185,12 @@ bool needs_gradient(nb::handle tensor) {
   return is_true(tensor, requires_grad) && returns_true(torch_state().is_grad_enabled);
 }
 
-bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) {
-  const nb::handle tensors[] = {data, indices, updates};
-  for (const nb::handle tensor : tensors) {
-    if (tensor.is_none()) {
-      continue;
-    }
-    const ArrayType type = array_type_of(tensor);
-    if (type.library != Library::kTorch || type.api == nullptr || needs_gradient(tensor)) {
+bool are_unwatched(PyObject* const* tensors, int count) {
+  constexpr int kIndices = 1;  // integers, which have no gradient
+  for (int i = 0; i < count; ++i) {
+    const ArrayType type = array_type_of(tensors[i]);
+    if (type.library != Library::kTorch || type.api == nullptr ||
+        (i != kIndices && needs_gradient(tensors[i]))) {
       return false;
     }
   }
@@ -199,14 +201,17 @@ bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) 
   if (!forward_level.is_valid() || !modes.is_valid()) {
     throw nb::python_error();
   }
-  if (PyLong_AsLong(forward_level.ptr()) >= 0 || PyLong_AsLong(modes.ptr()) != 0 ||
-      returns_true(state.has_transforms)) {
-    return false;
-  }
+  return PyLong_AsLong(forward_level.ptr()) < 0 && PyLong_AsLong(modes.ptr()) == 0 &&
+         !returns_true(state.has_transforms);
+}
+
+bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) {
+  PyObject* const tensors[] = {data.ptr(), indices.ptr(), updates.ptr()};
+  const int count = updates.is_none() ? 2 : 3;
   // Asked last: PyTorch takes long to say no.
-  return std::all_of(std::begin(tensors), std::end(tensors), [](nb::handle tensor) {
-    return tensor.is_none() || has_memory(tensor, array_type_of(tensor));
-  });
+  return are_unwatched(tensors, count) &&
+         std::all_of(tensors, tensors + count,
+                     [](PyObject* tensor) { return has_memory(tensor, array_type_of(tensor)); });
 }
 
 bool is_gpu(const DLDevice& device) {

@@ -57,6 +57,10 @@ LibraryStream current_stream(nb::handle object, int device);
 // cannot.
 bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view);
 
+// Whether these are PyTorch tensors (data, indices and updates) that need no gradient of either
+// mode, and no transform or mode watches them.
+bool are_unwatched(PyObject* const* tensors, int count);
+
 // Whether an operator may run on these PyTorch tensors at once, past PyTorch's dispatcher: they are
 // tensors with memory, need no gradient of either mode, and no transform or mode watches.
 bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates);
@@ -71,6 +75,7 @@ bool view_by_library(nb::handle object, const ArrayType& type, DLTensor& view);
 // Whether a PyTorch tensor's memory holds something else than its values: their negatives or
 // conjugates.
 bool is_lazy_tensor(nb::handle tensor);
+bool has_lazy_sign(nb::handle tensor);  // the negatives
 
 bool is_gpu(const DLDevice& device);          // one of CUDA's
 bool is_host(const DLDevice& device);         // also if pinned for CUDA

@@ -15,6 +15,10 @@ constexpr const char* kCompiler = "clang " __clang_version__;
 constexpr const char* kCompiler = "g++ " __VERSION__;
 #endif
 
+#ifndef SHEAF_LACKS
+#define SHEAF_LACKS ""  // the build found everything
+#endif
+
 using nanobind::literals::operator""_a;
 
 NB_MODULE(_sheaf, module) {
@@ -26,13 +30,17 @@ NB_MODULE(_sheaf, module) {
       "version", [] { return SHEAF_VERSION; }, "The version of the library.");
   module.def(
       "compiler", [] { return std::string(kCompiler); }, "Who compiled this.");
+  module.def(
+      "lacks", [] { return std::string(SHEAF_LACKS); },
+      "The libraries that the build did not find, without which there is no cpu backend.");
   module.def("refusal_text", sheaf::python::refusal_text, "what"_a, "detail"_a, "next"_a,
              "The lines of a refusal.");
   sheaf::python::load_errors();
   sheaf::python::bind_plans(module);
   sheaf::python::bind_functions(module);
-  sheaf::python::bind_cuda(module);
+  sheaf::python::bind_gpu(module);
   sheaf::python::bind_jax(module);
   sheaf::python::bind_files(module);
   sheaf::python::bind_moves(module);
+  sheaf::python::bind_torch(module);
 }

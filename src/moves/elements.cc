@@ -21,9 +21,6 @@
 namespace sheaf::moves {
 namespace {
 
-// What one conversion costs, as bytes moved.
-constexpr int64_t kElementCost = 16;
-
 // Loads, changes and stores `from` block by block. change(numbers, count) returns which of the
 // three kinds they are then.
 template <class Change>
@@ -53,7 +50,7 @@ Work convert(const char* who, const TensorSpec& from, const TensorSpec& to, Chan
         store(to.dtype, wide, numbers, written + to_at + i * rows.b_step(), rows.b_step(), block);
       }
     };
-    run_ranges(rows.elements, rows.elements * kElementCost, queue,
+    run_ranges(who, rows.elements, rows.elements * kElementCost, queue,
                [&](int64_t begin, int64_t end) { for_pieces(rows, begin, end, piece); });
   }};
 }
@@ -110,7 +107,7 @@ Work sequence(const char* who, const TensorSpec& to, const Scalar& start, const 
         store(to.dtype, wide, &number, written + at + i * rows.a_step(), 0, 1);
       }
     };
-    run_ranges(rows.elements, rows.elements * kElementCost, queue,
+    run_ranges(who, rows.elements, rows.elements * kElementCost, queue,
                [&](int64_t begin, int64_t end) { for_pieces(rows, begin, end, piece); });
   }};
 }
@@ -190,7 +187,7 @@ Work reverse_subsequences(const char* who, const TensorSpec& from, const TensorS
                 places[static_cast<size_t>(place + i)] = index_of(length, place + i);
               }
             };
-            run_ranges(rows.elements, rows.elements * kElementCost, queue,
+            run_ranges(who, rows.elements, rows.elements * kElementCost, queue,
                        [&](int64_t begin, int64_t end) { for_pieces(rows, begin, end, piece); });
             if (queue.device.empty()) {
               return run_plan(plan, inputs[0], places.data(), outputs[0], queue);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "execution/cancel.h"
 #include "execution/ranges.h"
 #include "moves/check.h"
 #include "moves/convert.h"
@@ -25,15 +26,19 @@ struct Search {
   Rows rows;  // of the input beside itself
   Parts parts;
 
-  // Calls body(place) for each element of a part that is not zero.
+  // Calls body(place) for each element of a part that is not zero. Stops if the scope says so.
   template <class Body>
-  void find(const std::byte* read, int64_t part, Body body) const {
+  void find(const std::byte* read, int64_t part, const CancelScope* scope, Body body) const {
     const bool floats = wide_of(type) == Wide::kDouble;
+    CancelPoint cancel(scope);
     for_pieces(rows, parts.begin(part), parts.end(part),
                [&](int64_t at, int64_t, int64_t place, int64_t count) {
                  WideNumber numbers[kBlock];
                  for (int64_t i = 0; i < count; ++i) {
                    if (i % kBlock == 0) {
+                     if (cancel.before(kBlock * kElementCost) || cancel.stopped()) {
+                       return;
+                     }
                      load(type, read + at + i * rows.a_step(), rows.a_step(),
                           std::min(kBlock, count - i), numbers);
                    }
@@ -101,8 +106,9 @@ Work nonzero(const char* who, const TensorSpec& from, const TensorSpec& count,
     auto* written = static_cast<std::byte*>(outputs[1]);
     // starts[p]: the row where part p starts to write; the last one: how many rows there are.
     std::vector<int64_t> starts(static_cast<size_t>(search.parts.count) + 1, 0);
+    const CancelScope* scope = current_cancel_scope();  // of this thread, not of the pool's
     const auto for_parts = [&](const auto& work) {
-      run_ranges(search.parts.count, elements * from.dtype.bytes(), queue,
+      run_ranges(who, search.parts.count, elements * kElementCost, queue,
                  [&](int64_t begin, int64_t end) {
                    for (int64_t part = begin; part < end; ++part) {
                      work(part);
@@ -112,14 +118,14 @@ Work nonzero(const char* who, const TensorSpec& from, const TensorSpec& count,
     if (search.parts.count > 1) {
       for_parts([&](int64_t part) {
         int64_t found = 0;
-        search.find(read, part, [&](int64_t) { ++found; });
+        search.find(read, part, scope, [&](int64_t) { ++found; });
         starts[static_cast<size_t>(part) + 1] = found;
       });
       std::partial_sum(starts.begin(), starts.end(), starts.begin());
     }
     for_parts([&](int64_t part) {
       int64_t next = starts[static_cast<size_t>(part)];
-      search.find(read, part, [&](int64_t place) {
+      search.find(read, part, scope, [&](int64_t place) {
         target.write(written + next * target.row_bytes, place);
         ++next;
       });

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "execution/cancel.h"
 #include "execution/ranges.h"
 #include "moves/convert.h"
 #include "moves/moves.h"
@@ -176,10 +177,15 @@ Work top_k(const char* who, const TensorSpec& from, const TensorSpec& values,
       part.numbers.resize(static_cast<size_t>(sorter.size()));
       part.order.resize(static_cast<size_t>(sorter.size()));
     }
-    run_ranges(parts.count, element_count(from.sizes) * kEntryCost, queue,
+    const CancelScope* scope = current_cancel_scope();  // of this thread, not of the pool's
+    run_ranges(who, parts.count, element_count(from.sizes) * kEntryCost, queue,
                [&](int64_t begin, int64_t end) {
+                 CancelPoint cancel(scope);
                  for (int64_t part = begin; part < end; ++part) {
                    for (int64_t s = parts.begin(part); s < parts.end(part); ++s) {
+                     if (cancel.before(sorter.size() * kEntryCost)) {
+                       return;
+                     }
                      sorter.sort(sorter.sequence(memory, s), scratch[static_cast<size_t>(part)]);
                    }
                  }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The one-shot scatters: refusals with their texts and an untouched output, then results.
+#include <cstddef>
+
 #include "helpers.h"
 
 extern "C" sheaf_status add_to_rows(DLTensor* table, DLTensor* rows, DLTensor* gradients);
@@ -179,6 +181,57 @@ TEST_F(CapiScatter, RulesAndRelaxed) {
   indices.values = {-1, 4};
   options.rule.out_of_range = SHEAF_WRAP;
   expect_rows({10, 11, 3, 4, 1, 2});
+}
+
+// 256 + 1 + 1 in bf16, whose step there is 2: every single 1 is rounded away.
+TEST(CapiAccumulate, RoundsOnceIfTheStructHasTheField) {
+  const uint16_t one = 0x3F80, of_256 = 0x4380, of_258 = 0x4381;
+  Values<uint16_t> data{{of_256}, {1}}, updates{{one, one}, {2}}, output{{0}, {1}};
+  Values<int64_t> indices{{0, 0}, {2}};
+  for (auto* values : {&data, &updates, &output}) {
+    values->tensor.dtype = {kDLBfloat, 16, 1};
+  }
+  sheaf_scatter_options options = {};
+  options.reduction = SHEAF_REDUCE_ADD;
+  options.accumulate_f32 = 1;
+  const auto sum_with_size = [&](size_t size) {
+    options.struct_size = size;
+    EXPECT_EQ(sheaf_scatter(data, indices, updates, output, &options), SHEAF_OK)
+        << sheaf_last_error();
+    return output.values[0];
+  };
+  EXPECT_EQ(sum_with_size(sizeof options), of_258);
+  // Callers that were compiled before the field was there.
+  EXPECT_EQ(sum_with_size(offsetof(sheaf_scatter_options, accumulate_f32)), of_256);
+  EXPECT_EQ(sum_with_size(0), of_256);
+  options.struct_size = offsetof(sheaf_scatter_options, accumulate_f32) - 1;
+  EXPECT_EQ(sheaf_scatter(data, indices, updates, output, &options), SHEAF_INVALID_ARGUMENT);
+  EXPECT_THAT(sheaf_last_error(), HasSubstr("options of another version"));
+}
+
+TEST(CapiAccumulate, OtherScattersAndTypes) {
+  Values<uint16_t> data{{0x4380}, {1}}, updates{{0x3F80, 0x3F80}, {2}}, output{{0}, {1}};
+  Values<int64_t> indices{{0, 0}, {2}}, tuples{{0, 0}, {2, 1}};
+  for (auto* values : {&data, &updates, &output}) {
+    values->tensor.dtype = {kDLBfloat, 16, 1};
+  }
+  sheaf_scatter_elements_options elements = {};
+  elements.struct_size = sizeof elements;
+  elements.reduction = SHEAF_REDUCE_ADD;
+  elements.accumulate_f32 = 1;
+  ASSERT_EQ(sheaf_scatter_elements(data, indices, updates, output, &elements), SHEAF_OK);
+  EXPECT_EQ(output.values[0], 0x4381);
+  sheaf_scatter_nd_options nd = {};
+  nd.struct_size = sizeof nd;
+  nd.reduction = SHEAF_REDUCE_ADD;
+  nd.accumulate_f32 = 1;
+  ASSERT_EQ(sheaf_scatter_nd(data, tuples, updates, output, &nd), SHEAF_OK);
+  EXPECT_EQ(output.values[0], 0x4381);
+  for (auto* values : {&data, &updates, &output}) {
+    values->tensor.dtype = {kDLInt, 16, 1};
+  }
+  EXPECT_EQ(sheaf_scatter_nd(data, tuples, updates, output, &nd), SHEAF_INVALID_ARGUMENT);
+  EXPECT_THAT(sheaf_last_error(), HasSubstr("accumulate_f32"));
 }
 
 TEST_F(CapiScatter, BatchDimsAndAxis) {

@@ -128,11 +128,12 @@ TEST(Threads, RangesCoverAllOnce) {
   for (const int64_t count : {0, 1, 5, 100000}) {
     for (const int threads : {0, 1, 3}) {
       std::vector<std::atomic<int>> calls(static_cast<size_t>(count));
-      run_ranges(count, int64_t{1} << 30, {.threads = threads}, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          ++calls[static_cast<size_t>(i)];
-        }
-      });
+      run_ranges("test", count, int64_t{1} << 30, {.threads = threads},
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) {
+                     ++calls[static_cast<size_t>(i)];
+                   }
+                 });
       EXPECT_TRUE(std::all_of(calls.begin(), calls.end(), [](const auto& n) { return n == 1; }));
     }
   }

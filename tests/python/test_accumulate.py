@@ -102,6 +102,48 @@ def test_torch(name):
     assert torch.equal(out.view(torch.uint8), result.view(torch.uint8))
 
 
+# Every pair of float8 patterns, NaN of either sign among them, one as data and one as update.
+@pytest.mark.parametrize("reduction", ["add", "sub", "mul", "min", "max", "mean"])
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
+def test_torch_has_the_bits_of_numpy(name, reduction):
+    torch = pytest.importorskip("torch")
+    patterns = np.arange(256, dtype=np.uint8)
+    bits = [np.repeat(patterns, 256), np.tile(patterns, 256)]
+    arrays = [part.view(getattr(ml_dtypes, name)) for part in bits]
+    tensors = [torch.from_numpy(part).view(getattr(torch, name)) for part in bits]
+    indices = np.arange(bits[0].size)
+    for options in ({}, {"include_self": False}, {"accumulate": "f32"}):
+        expected = sheaf.scatter(arrays[0], indices, arrays[1], reduction=reduction, **options)
+        result = sheaf.scatter(tensors[0], torch.from_numpy(indices), tensors[1],
+                               reduction=reduction, **options)
+        np.testing.assert_array_equal(result.view(torch.uint8).numpy(), expected.view(np.uint8))
+    recorded = sheaf.scatter(tensors[0].clone().requires_grad_(), torch.from_numpy(indices),
+                             tensors[1], reduction=reduction, accumulate="f32").detach()
+    is_nan = np.isnan(expected.astype("f4"))  # whose bits are PyTorch's where it records
+    np.testing.assert_array_equal(np.isnan(recorded.float().numpy()), is_nan)
+    np.testing.assert_array_equal(recorded.view(torch.uint8).numpy()[~is_nan],
+                                  expected.view(np.uint8)[~is_nan])
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
+                                  "float8_e5m2fnuz", "float8_e8m0fnu"])
+def test_torch_moves_every_pattern(name):
+    torch = pytest.importorskip("torch")
+    import sheaf.torch
+    bits = torch.arange(256, dtype=torch.uint8)
+    data, order = bits.view(getattr(torch, name)), torch.randperm(256)
+    moved = [sheaf.gather(data, order), torch.ops.sheaf.gather(data, order),
+             sheaf.torch.index_select(data, 0, order), sheaf.torch.gather(data, 0, order),
+             sheaf.torch.take_along_dim(data, order, 0)]
+    for result in moved:
+        assert torch.equal(result.view(torch.uint8), bits[order])
+    back = [sheaf.scatter(data, order, moved[0]), sheaf.torch.scatter(data, 0, order, moved[0]),
+            sheaf.torch.index_copy(data, 0, order, moved[0]),
+            sheaf.torch.index_put(data, (order,), moved[0])]
+    for result in back:
+        assert torch.equal(result.view(torch.uint8), bits)
+
+
 def test_torch_gradients():
     torch = pytest.importorskip("torch")
     data = torch.zeros(CELLS, dtype=torch.bfloat16, requires_grad=True)

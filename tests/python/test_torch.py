@@ -148,3 +148,51 @@ def test_complex_numbers_of_half_precision_are_moved():
     x = torch.view_as_complex(torch.arange(6.0).reshape(3, 2).half())
     assert torch.equal(torch.view_as_real(sheaf.gather(x, torch.tensor([2, 0]))),
                        torch.view_as_real(x)[[2, 0]])
+
+
+def test_names_of_pytorch_have_its_rules_for_out():
+    x, index = torch.arange(6.0).reshape(3, 2), torch.tensor([2, 0])
+    out = torch.empty(0)
+    assert sheaf.torch.index_select(x, 0, index, out=out) is out
+    assert torch.equal(out, x[index])
+    with pytest.raises(sheaf.ArgumentError, match="out is torch.float64 on cpu"):
+        sheaf.torch.index_select(x, 0, index, out=out.double())
+    with pytest.raises(sheaf.ArgumentError, match="does not go with gradients"):
+        sheaf.torch.index_select(x.requires_grad_(), 0, index, out=out)
+    with torch.no_grad():
+        assert sheaf.torch.index_select(x, 0, index, out=out) is out
+    with pytest.raises(sheaf.ArgumentError, match="what to scatter"):
+        sheaf.torch.scatter(x, 0, index[None])
+
+
+def test_quick_calls_see_what_changes_between_them():
+    """The second call of a kind takes another way than the first: strides, modes, bits."""
+    x, index = torch.arange(12.0).reshape(3, 4), torch.tensor([2, 0])
+    gather = torch.ops.sheaf.gather
+    for _ in range(2):
+        assert torch.equal(gather(x, index), x[index])
+        assert torch.equal(gather(x.T, index), x.T[index])
+        assert torch.equal(gather(x, index, 1), x[:, index])
+        for fill in (7.5, 8):
+            filled = gather(x, index + 1, 0, 0, "fill", "from_end", fill)
+            assert torch.equal(filled[0], torch.full((4,), float(fill)))
+        assert torch.equal(gather(torch._neg_view(x), index), -x[index])
+        turned = x.to(torch.complex64).mul(1j).conj()
+        assert torch.equal(gather(turned, index), turned[index])
+        assert gather(x[:0], index[:0]).shape == (0, 4)
+        assert gather(x.to("meta"), index.to("meta")).is_meta
+        with pytest.raises(sheaf.IndexError) as caught:
+            gather(x, index + 1)
+        assert caught.value.position == (0,)
+        with pytest.raises(sheaf.ArgumentError):
+            gather(x, index, 0, 0, "bogus")
+        with torch.inference_mode():
+            assert gather(x, index).is_inference()
+        p = x.clone().requires_grad_()
+        assert gather(p, index).requires_grad and not gather(p.detach(), index).requires_grad
+        with torch.autograd.forward_ad.dual_level():
+            dual = torch.autograd.forward_ad.make_dual(x, x + 1)
+            tangent = torch.autograd.forward_ad.unpack_dual(gather(dual, index)).tangent
+            assert torch.equal(tangent, x[index] + 1)
+        y = torch.ops.sheaf.scatter(x, index, x[:2], 0, 0, "add")
+        assert torch.equal(y, torch.index_add(x, 0, index, x[:2]))

@@ -19,16 +19,10 @@ def _tracked(*tensors: Tensor) -> bool:
 
 
 def _register_gather(op: str) -> None:
-    defaults = operators.gather_arguments(op)
-
-    # The price of a small call is that of this function: names are local, calls are few.
+    # The price of a small call with a gradient is that of this function: names are local.
     def kernel(data: Tensor, indices: Tensor, *given: Any, threads: int = 0,
-               is_plain: Any = _sheaf.are_plain_tensors, run: Any = _sheaf.run_gather,
                in_transform: Any = gradients.in_transform, record: Any = gradients.Gather.apply
                ) -> Any:
-        if is_plain(data, indices):
-            arguments = operators.gather_arguments(op, *given) if given else defaults
-            return run(op, data, indices, None, threads, True, *arguments)
         if data.requires_grad and not in_transform():
             return record(data, indices, op, given, threads)
         if _tracked(data):
@@ -36,21 +30,19 @@ def _register_gather(op: str) -> None:
         with torch._C._AutoDispatchBelowAutograd():
             return operators.operator(op)(data, indices, *given, threads=threads)
 
-    operators.register(op, kernel, "Autograd")
+    operators.register(op, operators.quick(op, kernel), "Autograd")
 
 
 def _register_scatter(op: str) -> None:
     def kernel(data: Tensor, indices: Tensor, updates: Tensor, *given: Any, relaxed: bool = False,
                threads: int = 0) -> Any:
-        if _sheaf.are_plain_tensors(data, indices, updates):
-            return operators.run_scatter(op, data, indices, updates, given, relaxed, threads)
         if _tracked(data, updates):
             return gradients.Scatter.call(data, indices, updates, op, given, relaxed, threads)
         with torch._C._AutoDispatchBelowAutograd():
             return operators.operator(op)(data, indices, updates, *given, relaxed=relaxed,
                                           threads=threads)
 
-    operators.register(op, kernel, "Autograd")
+    operators.register(op, operators.quick(op, kernel), "Autograd")
 
 
 def _register_out(op: str) -> None:

@@ -17,6 +17,8 @@ from . import _autograd, _batching, _shapes  # noqa: F401  they register
 _MODES = {"raise": ("fail", "from_end", 0), "wrap": ("wrap", "from_end", 0),
           "clip": ("clamp", "out_of_range", 0)}
 _NUMBERS = (int, float, complex)
+#: Each gather: at once on plain tensors, else by PyTorch's dispatcher.
+_quick = {op: operators.quick(op, operators.operator(op)) for op in operators.GATHERS}
 
 
 def _all_tensors(*arrays: Any) -> bool:
@@ -38,9 +40,9 @@ def gather(op: str, data: Any, indices: Any, out: Any, options: tuple[Any, ...],
            rule: tuple[Any, ...], threads: int) -> Any:
     if not isinstance(rule[2], _NUMBERS) and hasattr(rule[2], "item"):
         rule = (rule[0], rule[1], rule[2].item())
-    if isinstance(indices, Tensor) and out is None and not torch.compiler.is_compiling():
-        if isinstance(rule[2], _NUMBERS) and _sheaf.are_plain_tensors(data, indices):
-            return operators.run_gather(op, data, indices, (*options, *rule), threads)
+    if (isinstance(indices, Tensor) and isinstance(data, Tensor) and out is None and not threads
+            and isinstance(rule[2], _NUMBERS) and not torch.compiler.is_compiling()):
+        return _quick[op](data, indices, *options, *rule)
     indices = _as_indices(indices, data)
     if not _all_tensors(data, indices, out):  # arrays of several libraries
         axis, batch_dims, broadcast = operators.gather_options(op, options)
@@ -84,11 +86,41 @@ def _is_narrow(op: str, data: Any, accumulate: str) -> bool:
     if accumulate != "f32":
         raise ArgumentError(refusal("unknown accumulate", f"accumulate={accumulate!r}",
                                     '"f32", or None for the type of data'))
-    if data.dtype not in (*_NARROW, torch.float32):
+    only_moved = data.is_floating_point() and data.element_size() == 1  # refused by the reduction
+    if data.dtype not in (*_NARROW, torch.float32) and not only_moved:
         raise ArgumentError(refusal(f"{op}: nothing to accumulate in f32",
                                     f"data is {data.dtype}, but narrower floats are rounded from f32",
                                     "leave accumulate out"))
     return data.dtype in _NARROW
+
+
+def _rounded(wide: Tensor, dtype: torch.dtype) -> Tensor:
+    """As the library rounds, but for the bits of NaN: PyTorch's e4m3 ends at 448, where it should
+    become NaN. Above 464 no rounding leads back."""
+    if dtype == torch.float8_e4m3fn:
+        wide = torch.where(wide.abs() > 464, float("nan"), wide)
+    return wide.to(dtype)
+
+
+def _scatter_wide(op: str, data: Tensor, indices: Any, updates: Any, out: Any,
+                  options: tuple[Any, ...], how: tuple[Any, ...], relaxed: bool,
+                  threads: int) -> Any:
+    """Narrow floats reduced in f32, in steps that PyTorch can record."""
+    if out is not None and (out.shape != data.shape or out.dtype != data.dtype):
+        raise ArgumentError(refusal(f"{op}: out does not fit",
+                                    f"out is {out.dtype}{list(out.shape)}, but data is "
+                                    f"{data.dtype}{list(data.shape)}",
+                                    "an out like data"))
+    updates = updates.float() if isinstance(updates, Tensor) else updates
+    result = _rounded(scatter(op, data.float(), indices, updates, None, options, how, relaxed,
+                              threads), data.dtype)
+    return result if out is None else out.copy_(result)
+
+
+def _watched(data: Any, indices: Any, updates: Any) -> bool:
+    """Whether PyTorch must see the steps of a call on these tensors."""
+    return _all_tensors(data, indices, updates) and (
+        torch.compiler.is_compiling() or not _sheaf.are_plain_tensors(data, indices, updates))
 
 
 def scatter(op: str, data: Any, indices: Any, updates: Any, out: Any, options: tuple[Any, ...],
@@ -96,18 +128,12 @@ def scatter(op: str, data: Any, indices: Any, updates: Any, out: Any, options: t
     indices = _as_indices(indices, data)
     if isinstance(data, Tensor) and isinstance(indices, Tensor):
         updates = _as_updates(op, data, indices, updates, options)
-    if (accumulate is not None and isinstance(data, Tensor) and _is_narrow(op, data, accumulate)
-            and how[0] != "none"):
-        if out is not None and (out.shape != data.shape or out.dtype != data.dtype):
-            raise ArgumentError(refusal(f"{op}: out does not fit",
-                                        f"out is {out.dtype}{list(out.shape)}, but data is "
-                                        f"{data.dtype}{list(data.shape)}",
-                                        "an out like data"))
-        updates = updates.float() if isinstance(updates, Tensor) else updates
-        wide = scatter(op, data.float(), indices, updates, None, options, how, relaxed,
-                       threads).to(data.dtype)
-        return wide if out is None else out.copy_(wide)
-    if not _all_tensors(data, indices, updates, out):
+    if accumulate is not None and isinstance(data, Tensor):
+        if not _is_narrow(op, data, accumulate) or how[0] == "none":
+            accumulate = None
+        elif _watched(data, indices, updates):
+            return _scatter_wide(op, data, indices, updates, out, options, how, relaxed, threads)
+    if accumulate is not None or not _all_tensors(data, indices, updates, out):
         reduction, include_self, out_of_range, negative = how
         axis, batch_dims = operators.scatter_options(op, options)
         result = _sheaf.run_scatter(op, data, indices, updates, out, threads, False, axis,

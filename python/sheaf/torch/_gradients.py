@@ -12,6 +12,7 @@ they can be differentiated, batched and compiled in turn.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
@@ -21,7 +22,6 @@ from torch._C._functorch import set_single_level_autograd_function_allowed
 from torch.autograd import Function
 from torch.autograd.function import _SingleLevelFunction
 
-from .. import _sheaf
 from . import _operators as operators
 
 
@@ -87,6 +87,11 @@ def _below_autograd(op: str, *arguments: Any, **keywords: Any) -> Any:
         return operators.operator(op)(*arguments, **keywords)
 
 
+#: Each operator: at once on plain tensors, else below autograd.
+_compute = {op: operators.quick(op, functools.partial(_below_autograd, op))
+            for op in (*operators.GATHERS, *operators.SCATTERS)}
+
+
 @_both_ways
 class Gather(Operator):
     """The gather `op`; its gradient is the scatter-add onto zeros."""
@@ -94,10 +99,9 @@ class Gather(Operator):
     @staticmethod
     def compute(data: Tensor, indices: Tensor, op: str, given: tuple[Any, ...],
                 threads: int) -> Any:
-        if _sheaf.are_plain_tensors(data, indices):
-            return _sheaf.run_gather(op, data, indices, None, threads, True,
-                                     *operators.gather_arguments(op, *given))
-        return _below_autograd(op, data, indices, *given, threads=threads)
+        if threads:
+            return _below_autograd(op, data, indices, *given, threads=threads)
+        return _compute[op](data, indices, *given)
 
     @staticmethod
     def remember(ctx: Any, inputs: Any, output: Any) -> None:
@@ -272,10 +276,10 @@ class Scatter(Operator):
     @staticmethod
     def compute(data: Tensor, indices: Tensor, updates: Tensor, op: str, given: tuple[Any, ...],
                 relaxed: bool, threads: int) -> Any:
-        if _sheaf.are_plain_tensors(data, indices, updates):
-            return operators.run_scatter(op, data, indices, updates, given, relaxed, threads)
-        return _below_autograd(op, data, indices, updates, *given, relaxed=relaxed,
-                               threads=threads)
+        if relaxed or threads:
+            return _below_autograd(op, data, indices, updates, *given, relaxed=relaxed,
+                                   threads=threads)
+        return _compute[op](data, indices, updates, *given)
 
     @staticmethod
     def remember(ctx: Any, inputs: Any, output: Any) -> None:

@@ -33,7 +33,21 @@ def _reduction(call: str, name: str, *allowed: str) -> Any:
 
 
 def _into(out: Tensor | None, result: Tensor) -> Tensor:
-    return result if out is None else out.resize_(result.shape).copy_(result)
+    """PyTorch's rules for out: its size may change, its type may not, and it records nothing."""
+    if out is None:
+        return result
+    if out.dtype != result.dtype or out.device != result.device:
+        raise ArgumentError(refusal(
+            "out does not fit",
+            f"out is {out.dtype} on {out.device}, but the result is {result.dtype} on "
+            f"{result.device}",
+            "an out of that type there"))
+    if result.requires_grad or (out.requires_grad and torch.is_grad_enabled()):
+        raise ArgumentError(refusal(
+            "out does not go with gradients",
+            "one of the tensors requires a gradient, which would be lost",
+            "the result that the call returns, or torch.no_grad()"))
+    return out.resize_(result.shape).copy_(result)
 
 
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -137,6 +151,10 @@ def _scatter(call: str, input: Tensor, dim: int, index: Tensor, src: Any, reduct
 def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
             reduce: str | None = None, out: Tensor | None = None) -> Tensor:
     """As torch.scatter: sheaf.scatter_elements. Of several updates to one element, the last stays."""
+    if (src is None) == (value is None):
+        raise ArgumentError(refusal(
+            "scatter: what to scatter", "src and value are both given, or both missing",
+            "src, a tensor, or value, a number"))
     reduction = "none" if reduce is None else _reduction("scatter", reduce, "add", "multiply")
     return _scatter("scatter", input, dim, index, value if src is None else src, reduction, True,
                     out)

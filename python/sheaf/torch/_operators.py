@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The operators torch.ops.sheaf.*: their schemas and their kernels.
 
-The kernels are Python functions that call the compiled part. That is as quick as a kernel in C++,
-for PyTorch hands over to either in about 2 us, and needs no build against a version of PyTorch.
+The kernels are registered from Python, which needs no build against a version of PyTorch; calls on
+plain tensors run in the compiled part from there on (python/src/torch_calls.cc).
 """
 
 from __future__ import annotations
@@ -112,6 +112,11 @@ def scatter_arguments(op: str, *given: Any) -> tuple[Any, ...]:
     return (*scatter_options(op, own), *how)
 
 
+def quick(op: str, kernel: Any) -> Any:
+    """The operator, compiled, for plain tensors and no keywords; all else goes to `kernel`."""
+    return _sheaf.torch_kernel(op, kernel, gather_arguments if op in GATHERS else scatter_arguments)
+
+
 def run_gather(op: str, data: Tensor, indices: Tensor, given: tuple[Any, ...], threads: int,
                out: Tensor | None = None) -> Any:
     return _sheaf.run_gather(op, data, indices, out, threads, True, *gather_arguments(op, *given))
@@ -137,7 +142,7 @@ def _register_gather(op: str) -> None:
     def into(data: Tensor, indices: Tensor, *given: Any, out: Tensor, threads: int = 0) -> None:
         run_gather(op, data, indices, given, threads, out)
 
-    register(op, kernel, "CPU", "CUDA")
+    register(op, quick(op, kernel), "CPU", "CUDA")
     register(f"{op}_out", into, "CPU", "CUDA")
 
 
@@ -150,7 +155,7 @@ def _register_scatter(op: str) -> None:
              relaxed: bool = False, threads: int = 0) -> None:
         run_scatter(op, data, indices, updates, given, relaxed, threads, out)
 
-    register(op, kernel, "CPU", "CUDA")
+    register(op, quick(op, kernel), "CPU", "CUDA")
     register(f"{op}_out", into, "CPU", "CUDA")
 
 

@@ -69,12 +69,14 @@ class _Gather(torch.autograd.Function):
 class ShardedTable:
     """A tensor whose axis `axis` is split over the ranks of a process group: this rank has `shard`,
     the entries after those of the ranks before it. Every method is collective, and so is the
-    backward pass: the gradient of a shard is that of the sum of all ranks' losses."""
+    backward pass: the gradient of a shard is that of the sum of all ranks' losses. The rows of one
+    exchange take at most `workspace_bytes`; calls on more rows do several."""
 
-    def __init__(self, process_group: Any, shard: Tensor, axis: int = 0) -> None:
+    def __init__(self, process_group: Any, shard: Tensor, axis: int = 0, *,
+                 workspace_bytes: int = _sharded.WORKSPACE_BYTES) -> None:
         self._transport = _Group(process_group)
         self.shard = shard
-        self._sharding = _sharded.Sharding(self._transport, shard, axis, str(shard.dtype))
+        self._sharding = _sharded.Sharding(self._transport, shard, axis, workspace_bytes)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -84,10 +86,14 @@ class ShardedTable:
     def gather(self, indices: Any, *, out_of_range: GatherRule = "fail",
                negative: Negative = "from_end", fill_value: Any = 0) -> Tensor:
         """This rank's rows, as sheaf.gather(whole, indices, axis) returns them."""
-        given = numpy.asarray(indices)
         sharding = self._sharding
-        entries = _sharded.together(self._transport, lambda: sharding.entries(
-            given, out_of_range, negative, numpy.float32))
-        result: Tensor = _Gather.apply(
-            self.shard, sharding, entries, sharding.grid_shape(given), fill_value)
+
+        def check() -> Any:
+            sharding.check_gather(self.shard.detach(), out_of_range, negative, fill_value)
+            given = numpy.asarray(indices)
+            entries = sharding.entries(given, out_of_range, negative, numpy.float32)
+            return entries, sharding.grid_shape(given)
+
+        entries, shape = _sharded.together(self._transport, check, (out_of_range, negative))
+        result: Tensor = _Gather.apply(self.shard, sharding, entries, shape, fill_value)
         return result

@@ -24,17 +24,17 @@ void refuse_null(std::string_view call, const char* argument, const char* next) 
                       .next = next});
 }
 
-void copy_options(void* to, const void* options, size_t known) {
+void copy_options(void* to, const void* options, size_t first, size_t known) {
   size_t size = 0;
   std::memcpy(&size, options, sizeof size);
   if (size == 0) {
-    size = known;  // a struct of version 0.1: none has grown since
+    size = first;
   }
   const auto* bytes = static_cast<const unsigned char*>(options);
   const bool later_fields_are_zero =
       size <= known ||
       std::all_of(bytes + known, bytes + size, [](unsigned char b) { return b == 0; });
-  if (size < known || !later_fields_are_zero) {
+  if (size < first || !later_fields_are_zero) {
     throw Error(Refusal{
         .cause = {.reason = Reason::kOption},
         .who = "sheaf",
@@ -43,7 +43,7 @@ void copy_options(void* to, const void* options, size_t known) {
         .given = "no tensors were read",
         .next = "struct_size = sizeof the struct, and only fields that sheaf_version() has"});
   }
-  std::memcpy(to, options, known);
+  std::memcpy(to, options, std::min(size, known));
 }
 
 sheaf_xla_gather_options or_defaults(const sheaf_xla_gather_options* options) {
@@ -51,7 +51,7 @@ sheaf_xla_gather_options or_defaults(const sheaf_xla_gather_options* options) {
     refuse_null(to_string(Op::kXlaGather), "options", "the dimension numbers and slice sizes");
   }
   sheaf_xla_gather_options result = {};
-  copy_options(&result, options, sizeof result);
+  copy_options(&result, options, first_size<sheaf_xla_gather_options>(), sizeof result);
   return result;
 }
 
@@ -60,7 +60,7 @@ sheaf_xla_scatter_options or_defaults(const sheaf_xla_scatter_options* options) 
     refuse_null(to_string(Op::kXlaScatter), "options", "the dimension numbers");
   }
   sheaf_xla_scatter_options result = {};
-  copy_options(&result, options, sizeof result);
+  copy_options(&result, options, first_size<sheaf_xla_scatter_options>(), sizeof result);
   return result;
 }
 

@@ -3,6 +3,7 @@
 // What is behind a sheaf_plan, and the two ways of every operator: one call, or a plan.
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -31,15 +32,26 @@ namespace sheaf {
 
 [[noreturn]] void refuse_null(std::string_view call, const char* argument, const char* next);
 
-// The caller's options, of whatever version of their struct. `known` bytes are known here; fields
-// that are not have to be 0. Refuses sizes that no version has had.
-void copy_options(void* to, const void* options, size_t known);
+// The caller's options, of whatever version of their struct, onto zeros. Version 0.1 had `first`
+// bytes of them, `known` bytes are known here; fields that are not have to be 0. Refuses sizes that
+// no version has had.
+void copy_options(void* to, const void* options, size_t first, size_t known);
+
+// What version 0.1 had of the options.
+template <class Options>
+constexpr size_t first_size() {
+  if constexpr (requires(Options options) { options.accumulate_f32; }) {
+    return offsetof(Options, accumulate_f32);
+  } else {
+    return sizeof(Options);
+  }
+}
 
 template <class Options>
 Options or_defaults(const Options* options) {
   Options result = {};
   if (options != nullptr) {
-    copy_options(&result, options, sizeof result);
+    copy_options(&result, options, first_size<Options>(), sizeof result);
   }
   return result;
 }

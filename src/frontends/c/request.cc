@@ -75,6 +75,7 @@ CCall read_scatter(Op op, CTensors tensors, const Options& options) {
   r.include_self = options.exclude_self == 0;
   r.onto_zeros = options.onto_zeros != 0;
   r.relaxed = options.relaxed != 0;
+  r.accumulate_f32 = options.accumulate_f32 != 0;
   r.rule = index_rule(r, options.rule);
   return call;
 }

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+//
+// Operators on plain PyTorch tensors, past everything that a small call has no use for: a call like
+// one before runs at once. All others, and those that fail, go to the operator's kernel in Python,
+// which records gradients and raises the error.
+//
+// The operators are registered from Python, though PyTorch has a stable C interface for that, too:
+// it saves 0.5 us of 2 us, but has no number of any type (Scalar) as an argument, no way to ask for
+// requires_grad, and none to raise an exception of a class of ours.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "call.h"
+#include "frontends/c/dlpack.h"
+#include "libraries.h"
+#include "torch_shim.h"
+
+namespace sheaf::python {
+namespace {
+
+using nb::literals::operator""_a;
+
+constexpr int kMaxTensors = 3;
+constexpr int kMaxOptions = 6;
+
+// An argument of an operator that is no tensor.
+struct Option {
+  enum Kind { kInt, kBool, kFloat, kText } kind = kInt;
+  int64_t number = 0;  // or the bits of a float
+  char text[16] = {};  // the longest word that an option takes, "out_of_range", has 12 letters
+
+  friend bool operator==(const Option&, const Option&) = default;
+};
+
+struct Options {
+  std::array<Option, kMaxOptions> all;
+  int count = 0;
+
+  bool operator==(const Options& other) const {
+    return count == other.count && std::equal(all.begin(), all.begin() + count, other.all.begin());
+  }
+};
+
+bool read_text(PyObject* object, Option& option) {
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(object, &length);
+  if (text == nullptr || length >= static_cast<Py_ssize_t>(sizeof option.text)) {
+    PyErr_Clear();
+    return false;
+  }
+  option.kind = Option::kText;
+  std::copy(text, text + length, option.text);
+  return true;
+}
+
+bool read_option(PyObject* object, Option& option) {
+  if (PyBool_Check(object)) {
+    option = {Option::kBool, object == Py_True, {}};
+    return true;
+  }
+  if (PyLong_CheckExact(object)) {
+    int overflow = 0;
+    option = {Option::kInt, PyLong_AsLongLongAndOverflow(object, &overflow), {}};
+    return overflow == 0;
+  }
+  if (PyFloat_CheckExact(object)) {
+    const double value = PyFloat_AS_DOUBLE(object);
+    option.kind = Option::kFloat;
+    std::memcpy(&option.number, &value, sizeof value);
+    return true;
+  }
+  return PyUnicode_CheckExact(object) && read_text(object, option);
+}
+
+bool read_options(PyObject* const* objects, Py_ssize_t count, Options& options) {
+  if (count > kMaxOptions) {
+    return false;
+  }
+  options.count = static_cast<int>(count);
+  for (int i = 0; i < options.count; ++i) {
+    if (!read_option(objects[i], options.all[static_cast<size_t>(i)])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// What a tensor must have in common with one before, for the plan to be the same.
+struct Layout {
+  DLDataType type{};
+  DLDevice device{};
+  Dims sizes, strides;
+
+  explicit Layout(const DLTensor& tensor) : type(tensor.dtype), device(tensor.device) {
+    for (int d = 0; d < tensor.ndim; ++d) {
+      sizes.push_back(tensor.shape[d]);
+      strides.push_back(tensor.strides[d]);
+    }
+  }
+
+  bool fits(const DLTensor& tensor) const {
+    const auto rank = static_cast<size_t>(tensor.ndim);
+    return same_type(type, tensor.dtype) && device.device_type == tensor.device.device_type &&
+           device.device_id == tensor.device.device_id && sizes.size() == tensor.ndim &&
+           std::memcmp(sizes.begin(), tensor.shape, rank * sizeof(int64_t)) == 0 &&
+           std::memcmp(strides.begin(), tensor.strides, rank * sizeof(int64_t)) == 0;
+  }
+};
+
+using Views = std::array<DLTensor, kMaxTensors>;
+
+struct KnownCall {
+  Op op;
+  Options options;
+  std::vector<Layout> layouts;
+  std::shared_ptr<const KnownPlan> known;
+  TorchKind kind;  // of the result
+
+  bool fits(Op which, const Options& given, const Views& views) const {
+    for (size_t i = 0; i < layouts.size(); ++i) {
+      if (!layouts[i].fits(views[i])) {
+        return false;
+      }
+    }
+    return op == which && options == given;
+  }
+};
+
+// The last calls of this thread.
+struct KnownCalls {
+  std::array<std::shared_ptr<const KnownCall>, 8> all;
+  size_t oldest = 0;
+
+  std::shared_ptr<const KnownCall> find(Op op, const Options& options, const Views& views) const {
+    for (const auto& call : all) {
+      if (call != nullptr && call->fits(op, options, views)) {
+        return call;
+      }
+    }
+    return nullptr;
+  }
+
+  void keep(std::shared_ptr<const KnownCall> call) {
+    all[oldest] = std::move(call);
+    oldest = (oldest + 1) % all.size();
+  }
+};
+
+KnownCalls& known_calls() {
+  thread_local KnownCalls calls;
+  return calls;
+}
+
+// An operator, as a function that PyTorch's dispatcher calls.
+struct Kernel {
+  Op op;
+  int tensors;
+  nb::object in_python;  // the kernel for everything else
+  nb::object expand;  // from the options as given to all of them, as the compiled part takes them
+};
+
+// False if not all of them are tensors with memory that holds their values. Complex numbers may be
+// left to be conjugated, and are rare.
+bool view_all(PyObject* const* tensors, int count, Views& views) {
+  for (int i = 0; i < count; ++i) {
+    DLTensor& view = views[static_cast<size_t>(i)];
+    if (!view_directly(tensors[i], array_type_of(tensors[i]), view) || view.ndim > kMaxRank ||
+        view.strides == nullptr || view.dtype.code == kDLComplex ||
+        !(is_host(view.device) || is_gpu(view.device))) {
+      return false;
+    }
+    const bool empty =
+        std::any_of(view.shape, view.shape + view.ndim, [](int64_t n) { return n == 0; });
+    if (view.data == nullptr && !empty) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Request request_for(const Kernel& kernel, PyObject* const* options, Py_ssize_t count) {
+  nb::object given = nb::steal(PyTuple_New(count + 1));
+  PyTuple_SET_ITEM(given.ptr(), 0,
+                   nb::str(std::string(to_string(kernel.op)).c_str()).release().ptr());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    Py_INCREF(options[i]);
+    PyTuple_SET_ITEM(given.ptr(), i + 1, options[i]);
+  }
+  PyObject* const expanded = PyObject_CallObject(kernel.expand.ptr(), given.ptr());
+  if (expanded == nullptr) {
+    throw nb::python_error();
+  }
+  const auto all = nb::steal<nb::tuple>(expanded);
+  const auto text = [&](size_t i) { return nb::borrow<nb::str>(all[i]); };
+  const auto axis = nb::cast<int64_t>(all[0]);
+  const auto batch_dims = nb::cast<int64_t>(all[1]);
+  if (is_scatter(kernel.op)) {
+    const nb::str reduction = text(2), out_of_range = text(4), negative = text(5);
+    return request_from(kernel.op,
+                        ScatterKeywords{.axis = axis,
+                                        .batch_dims = batch_dims,
+                                        .reduction = reduction.c_str(),
+                                        .include_self = nb::cast<bool>(all[3]),
+                                        .out_of_range = out_of_range.c_str(),
+                                        .negative = negative.c_str()},
+                        nullptr);
+  }
+  const nb::str out_of_range = text(3), negative = text(4);
+  const nb::object fill_value = all[5];
+  return request_from(kernel.op,
+                      GatherKeywords{.axis = axis,
+                                     .batch_dims = batch_dims,
+                                     .broadcast = nb::cast<bool>(all[2]),
+                                     .out_of_range = out_of_range.c_str(),
+                                     .negative = negative.c_str(),
+                                     .fill_value = fill_value},
+                      nullptr);
+}
+
+Passed passed(const Kernel& kernel, PyObject* const* args) {
+  const nb::handle updates = kernel.tensors == kMaxTensors ? nb::handle(args[2]) : nb::handle();
+  return {args[0], args[1], nb::none(), updates, true};
+}
+
+// Where PyTorch is older than its functions that make a tensor.
+nb::object run_in_general(const Kernel& kernel, PyObject* const* args, Py_ssize_t count) {
+  Views views{};
+  if (!are_unwatched(args, kernel.tensors) || !view_all(args, kernel.tensors, views)) {
+    return {};
+  }
+  Call call;
+  call.request = request_for(kernel, args + kernel.tensors, count - kernel.tensors);
+  call.threads = thread_limit(0);
+  return execute(call, view_arrays(to_string(kernel.op), passed(kernel, args)));
+}
+
+// A call of a new kind: checked and planned as every other call is.
+std::shared_ptr<const KnownCall> plan_call(const Kernel& kernel, const Options& options,
+                                           PyObject* const* args, Py_ssize_t count) {
+  const Request request = request_for(kernel, args + kernel.tensors, count - kernel.tensors);
+  const Arrays arrays = view_arrays(to_string(kernel.op), passed(kernel, args));
+  auto call = std::make_shared<KnownCall>(KnownCall{
+      kernel.op,
+      options,
+      {},
+      plan_for(request,
+               {arrays.data.tensor.spec, arrays.indices.tensor.spec, arrays.updates.tensor.spec}),
+      torch_kind_of(args[0])});
+  Views views{};
+  if (!view_all(args, kernel.tensors, views)) {
+    return nullptr;
+  }
+  const TensorSpec* const planned[] = {&arrays.data.tensor.spec, &arrays.indices.tensor.spec,
+                                       &arrays.updates.tensor.spec};
+  for (size_t i = 0; i < static_cast<size_t>(kernel.tensors); ++i) {
+    if (spec_from_dlpack(views[i], {to_string(kernel.op), "tensor"}) != *planned[i]) {
+      return nullptr;  // it changed while the others were read
+    }
+    call->layouts.emplace_back(views[i]);
+  }
+  known_calls().keep(call);
+  return call;
+}
+
+Placement placement_of(nb::handle data, const DLTensor& view) {
+  Placement placement;
+  placement.inside_operator = true;
+  if (is_gpu(view.device)) {
+    placement.admit(data, view.device);
+  }
+  return placement;
+}
+
+void refuse_changed(const Kernel& kernel, PyObject* const* args, const Views& before,
+                    const KnownCall& call) {
+  Views now{};
+  bool same = view_all(args, kernel.tensors, now);
+  for (size_t i = 0; same && i < static_cast<size_t>(kernel.tensors); ++i) {
+    same = now[i].data == before[i].data && now[i].byte_offset == before[i].byte_offset &&
+           call.layouts[i].fits(now[i]);
+  }
+  if (!same) {
+    throw std::runtime_error("a tensor has changed");  // try_plain leaves the call to Python
+  }
+}
+
+// The result; nothing if the tensors are not plain ones. Code of the caller may run while they are
+// looked at, so their memory is read last; after that none runs until the result is there.
+nb::object run_plain(const Kernel& kernel, PyObject* const* args, Py_ssize_t count) {
+  Options options;
+  if (!are_unwatched(args, kernel.tensors) || has_lazy_sign(args[0]) ||
+      (kernel.tensors == kMaxTensors && has_lazy_sign(args[2])) ||
+      !read_options(args + kernel.tensors, count - kernel.tensors, options)) {
+    return {};
+  }
+  Views views{};
+  if (!view_all(args, kernel.tensors, views)) {
+    return {};
+  }
+  auto call = known_calls().find(kernel.op, options, views);
+  if (call == nullptr) {
+    call = plan_call(kernel, options, args, count);
+    if (call == nullptr || !view_all(args, kernel.tensors, views) ||
+        !call->fits(kernel.op, options, views)) {
+      return {};
+    }
+  }
+  const Plan& plan = call->known->plan;
+  const Placement placement = placement_of(args[0], views[0]);
+  const TorchTensor result(call->kind, plan.output().sizes, plan.output().strides);
+  const auto memory = [&](size_t i) {
+    return static_cast<char*>(views[i].data) + views[i].byte_offset;
+  };
+  std::function<void()> last_check;
+  if (placement.on_gpu) {  // whose workspace comes from a call of Python
+    last_check = [&] { refuse_changed(kernel, args, views, *call); };
+  }
+  run_at(
+      placement, plan,
+      {memory(0), memory(1), kernel.tensors == kMaxTensors ? memory(2) : nullptr, result.memory()},
+      thread_limit(0), true, last_check);
+  return result.to_python();
+}
+
+nb::object try_plain(const Kernel& kernel, PyObject* const* args, Py_ssize_t count) {
+  try {
+    return has_torch_shim() ? run_plain(kernel, args, count) : run_in_general(kernel, args, count);
+  } catch (nb::python_error&) {
+  } catch (const std::exception&) {
+  }
+  return {};  // the kernel in Python will meet the same error, and raise it
+}
+
+constexpr char kCapsule[] = "sheaf.Kernel";
+
+PyObject* call_kernel(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  const auto& kernel = *static_cast<const Kernel*>(PyCapsule_GetPointer(self, kCapsule));
+  const bool no_keywords = names == nullptr || PyTuple_GET_SIZE(names) == 0;
+  if (no_keywords && count >= kernel.tensors) {
+    nb::object result = try_plain(kernel, args, count);
+    if (result.is_valid()) {
+      return result.release().ptr();
+    }
+  }
+  return PyObject_Vectorcall(kernel.in_python.ptr(), args, static_cast<size_t>(count), names);
+}
+
+nb::object make_kernel(std::string_view name, nb::object in_python, nb::object expand) {
+  static PyMethodDef definition = {
+      "kernel", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_kernel)),
+      METH_FASTCALL | METH_KEYWORDS, "A kernel of an operator."};
+  const Op op = op_from_name(name);
+  auto kernel = std::make_unique<Kernel>(
+      Kernel{op, is_scatter(op) ? 3 : 2, std::move(in_python), std::move(expand)});
+  const nb::capsule self(kernel.get(), kCapsule,
+                         [](void* p) noexcept { delete static_cast<Kernel*>(p); });
+  kernel.release();
+  PyObject* const function = PyCFunction_NewEx(&definition, self.ptr(), nullptr);
+  if (function == nullptr) {
+    throw nb::python_error();
+  }
+  return nb::steal(function);
+}
+
+}  // namespace
+
+void bind_torch(nb::module_& module) {
+  module.def("torch_kernel", make_kernel, "op"_a, "in_python"_a, "expand"_a);
+}
+
+}  // namespace sheaf::python

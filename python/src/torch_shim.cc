@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "torch_shim.h"
+
+#include <dlfcn.h>
+
+#include <new>
+
+namespace sheaf::python {
+namespace {
+
+using Handle = void*;  // AtenTensorHandle
+using Status = int32_t;
+
+struct Shim {
+  Status (*empty_strided)(int64_t rank, const int64_t* sizes, const int64_t* strides, int32_t dtype,
+                          int32_t device_type, int32_t device, Handle* made) = nullptr;
+  Status (*delete_tensor)(Handle) = nullptr;
+  Status (*data_ptr)(Handle, void**) = nullptr;
+  Status (*get_dtype)(Handle, int32_t*) = nullptr;
+  Status (*get_device_type)(Handle, int32_t*) = nullptr;
+  Status (*get_device_index)(Handle, int32_t*) = nullptr;
+  int32_t (*dtype_uint8)() = nullptr;
+  Status (*from_python)(void* object, Handle* made) = nullptr;
+  Status (*to_python)(Handle, void* type, void** object) = nullptr;
+  bool complete = false;
+};
+
+template <class Function>
+bool look_up(void* library, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(dlsym(library, name));
+  return function != nullptr;
+}
+
+Shim load() {
+  Shim shim;
+  void* const library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) {
+    return shim;
+  }
+  shim.complete = look_up(library, "aoti_torch_empty_strided", shim.empty_strided) &&
+                  look_up(library, "aoti_torch_delete_tensor_object", shim.delete_tensor) &&
+                  look_up(library, "aoti_torch_get_data_ptr", shim.data_ptr) &&
+                  look_up(library, "aoti_torch_get_dtype", shim.get_dtype) &&
+                  look_up(library, "aoti_torch_get_device_type", shim.get_device_type) &&
+                  look_up(library, "aoti_torch_get_device_index", shim.get_device_index) &&
+                  look_up(library, "aoti_torch_dtype_uint8", shim.dtype_uint8) &&
+                  look_up(library, "torch_tensor_from_pyobject", shim.from_python) &&
+                  look_up(library, "torch_tensor_to_pyobject", shim.to_python);
+  return shim;
+}
+
+// Asked for only when a tensor is at hand, so PyTorch is loaded.
+const Shim& shim() {
+  static const Shim found = load();
+  return found;
+}
+
+void require(Status status) {
+  if (status != 0) {
+    PyErr_Clear();
+    throw std::bad_alloc();
+  }
+}
+
+}  // namespace
+
+TorchTensor::TorchTensor(const TorchKind& kind, const Dims& sizes, const Dims& strides) {
+  require(shim().empty_strided(sizes.size(), sizes.begin(), strides.begin(), kind.dtype,
+                               kind.device_type, kind.device, &handle_));
+  if (shim().data_ptr(handle_, &memory_) != 0) {
+    shim().delete_tensor(handle_);
+    throw std::bad_alloc();
+  }
+}
+
+TorchTensor::~TorchTensor() { shim().delete_tensor(handle_); }
+
+nb::object TorchTensor::to_python() const {
+  void* object = nullptr;
+  require(shim().to_python(handle_, nullptr, &object));
+  return nb::steal(static_cast<PyObject*>(object));
+}
+
+bool has_torch_shim() { return shim().complete; }
+
+TorchKind torch_kind_of(nb::handle tensor) {
+  Handle handle = nullptr;
+  require(shim().from_python(tensor.ptr(), &handle));
+  TorchKind kind;
+  const bool known = shim().get_dtype(handle, &kind.dtype) == 0 &&
+                     shim().get_device_type(handle, &kind.device_type) == 0 &&
+                     shim().get_device_index(handle, &kind.device) == 0;
+  shim().delete_tensor(handle);
+  require(known ? 0 : 1);
+  return kind;
+}
+
+TorchKind torch_bytes_like(const TorchKind& kind) {
+  return {shim().dtype_uint8(), kind.device_type, kind.device};
+}
+
+}  // namespace sheaf::python
