@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Default heaps on a simulated device: what is a plan runs there. The tests of the other program are
-// in this one too, so that they see such memory.
+// Default heaps on a simulated device: what is a plan runs there. The tests of the other program
+// are in this one too, so that they see such memory.
 #include <cstdlib>
 
 #include "compat/fluent.h"
