@@ -222,7 +222,7 @@ def print_row(row: Row, names: list[str], rate: float) -> None:
 
 
 def print_tiny(case: Case, tiny: dict[str, dict[str, Timing]]) -> None:
-    print(f"\n{case.name:{NAME_WIDTH}}{'host, a launch':>{CELL_WIDTH}}{'device':>{CELL_WIDTH}}")
+    print(f"\n{case.name:{NAME_WIDTH}}{'host, per launch':>{CELL_WIDTH}}{'device':>{CELL_WIDTH}}")
     for name, kinds in tiny.items():
         texts = [seconds_text(kinds[kind].median) if kind in kinds else "-"
                  for kind in ("host", "device")]
@@ -248,13 +248,13 @@ def growth_markdown(rows: list[Row]) -> str:
         count = size(row.case.indices)
         lines.append([f"{count:,}", *(f"{1e9 * row.timings[name].median / count:.3f} ns"
                                       if name in row.timings else "" for name in names)])
-    return markdown_table(["rows", *(f"{TITLES[name]}, a row" for name in names)], lines)
+    return markdown_table(["rows", *(f"{TITLES[name]}, per row" for name in names)], lines)
 
 
 def tiny_markdown(tiny: dict[str, dict[str, Timing]]) -> str:
     lines = [[f"`{name}`", *(seconds_text(kinds[kind].median) if kind in kinds else ""
                              for kind in ("host", "device"))] for name, kinds in tiny.items()]
-    return markdown_table(["32 rows of 256 B", "host, a launch", "device"], lines)
+    return markdown_table(["32 rows of 256 B", "host, per launch", "device"], lines)
 
 
 def markdown(device: str, versions: dict[str, str], rows: list[Row],

@@ -30,6 +30,7 @@ typedef enum sheaf_status {
   SHEAF_OUT_OF_MEMORY = 4,
   SHEAF_DEVICE_ERROR = 5,    // the device reported an error
   SHEAF_FILE_ERROR = 6,      // a file is malformed, or reading or writing it failed
+  SHEAF_CANCELLED = 7,       // the caller ended the run (by sheaf/cancel.h of C++)
   SHEAF_INTERNAL_ERROR = -1  // a bug in Sheaf; please report the text
 } sheaf_status;
 

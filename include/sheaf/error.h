@@ -23,7 +23,8 @@ enum class ErrorCode : int {
   kUnsupported = 3,      // no kernel or backend for a valid plan
   kOutOfMemory = 4,
   kDevice = 5,  // the device reported an error
-  kFile = 6,    // a file is malformed, or reading or writing it failed
+  kFile = 6,       // a file is malformed, or reading or writing it failed
+  kCancelled = 7,  // the caller ended the run: sheaf/cancel.h
 };
 
 // What is wrong, for programs: finer than ErrorCode, coarser than the text.

@@ -117,6 +117,9 @@ struct ShardedOptions {
   int64_t workspace_bytes = int64_t{256} << 20;
   // Longer messages are sent in pieces; at most 2^30.
   int64_t message_bytes = int64_t{1} << 30;
+  // Ranks of one node read the rows of a gather out of each other's memory, which MPI shares
+  // between them, where all ranks are on one node. Such rows are not counted as traffic.
+  bool shared_memory = true;
 };
 
 // One sharded gather or scatter: planned, with its workspace. Made once, run often; one run at a

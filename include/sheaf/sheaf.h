@@ -3,6 +3,7 @@
 // Sheaf: indexed data movement in tensors. This header is all of the C++ API.
 #pragma once
 
+#include "sheaf/cancel.h"
 #include "sheaf/dtype.h"
 #include "sheaf/error.h"
 #include "sheaf/explain.h"

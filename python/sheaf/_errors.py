@@ -57,7 +57,7 @@ class FileError(Error, OSError):
 
 
 class DeviceError(Error, RuntimeError):
-    """CUDA reported an error."""
+    """The device reported an error."""
 
 
 def refusal(what: str, detail: str, next: str) -> str:

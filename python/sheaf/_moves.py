@@ -12,7 +12,7 @@ from typing import Any, Sequence
 import numpy
 
 from . import _sheaf
-from ._errors import ArgumentError
+from ._errors import ArgumentError, refusal
 from ._functions import is_torch
 
 
@@ -32,8 +32,9 @@ def _int64(like: Any) -> Any:
 
 def _axis(call: str, axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
-        raise ArgumentError(f"{call}: axis out of range\n  axis = {axis}, but there are {rank} "
-                            f"dimensions\n  try: an axis from {-rank} to {rank - 1}")
+        raise ArgumentError(refusal(f"{call}: axis out of range",
+                                    f"axis = {axis}, but there are {rank} dimensions",
+                                    f"an axis from {-rank} to {rank - 1}"))
     return axis % rank
 
 
@@ -66,8 +67,9 @@ def pad(x: Any, pad_width: Sequence[tuple[int, int]], mode: str = "constant",
     "constant", "edge", "reflect", "symmetric" or "wrap"."""
     x = _array(x)
     if len(pad_width) != len(x.shape) or any(min(pair) < 0 for pair in pad_width):
-        raise ArgumentError(f"pad: padding does not fit\n  pad_width = {pad_width!r} for "
-                            f"{len(x.shape)} dimensions\n  try: a pair of 0 or more for each")
+        raise ArgumentError(refusal("pad: padding does not fit",
+                                    f"pad_width = {pad_width!r} for {len(x.shape)} dimensions",
+                                    "a pair of 0 or more for each"))
     out = _empty(x, [n + before + after for n, (before, after) in zip(x.shape, pad_width)])
     if mode == "constant":
         out[...] = value
@@ -82,7 +84,8 @@ def concat(arrays: Sequence[Any], axis: int = 0) -> Any:
     """The arrays one after the other along an axis."""
     parts = [_array(x) for x in arrays]
     if not parts:
-        raise ArgumentError("concat: no arrays\n  the list is empty\n  try: one array or more")
+        raise ArgumentError(refusal("concat: no arrays", "the list is empty",
+                                    "one array or more"))
     axis = _axis("concat", axis, len(parts[0].shape))
     shape = list(parts[0].shape)
     shape[axis] = sum(x.shape[axis] if axis < len(x.shape) else 0 for x in parts)

@@ -81,7 +81,7 @@ def _raised_on(rank: int, failure: Any) -> Exception:
 
 
 def refuse(what: str, detail: str, following: str) -> None:
-    raise _errors.ArgumentError(f"sharded table: {what}\n  {detail}\n  try: {following}")
+    raise _errors.ArgumentError(_errors.refusal(f"sharded table: {what}", detail, following))
 
 
 #: What the rows of one exchange may take on a rank, by default.
@@ -142,9 +142,9 @@ class Sharding:
         given = numpy.asarray(indices)
         count = self.shape[self.axis]
         if given.dtype.kind not in "iu" and given.size > 0:
-            raise _errors.IndexDTypeError(
-                f"gather: indices are not integers\n  indices is {given.dtype}\n"
-                "  try: convert indices to int64")
+            raise _errors.IndexDTypeError(_errors.refusal(
+                "gather: indices are not integers", f"indices is {given.dtype}",
+                "convert indices to int64"))
         flat = given.reshape(-1)
         if flat.dtype == numpy.uint64 and out_of_range == "wrap" and count > 0:
             return (flat % numpy.uint64(count)).astype(numpy.int64)

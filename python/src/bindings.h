@@ -12,13 +12,14 @@
 #include <exception>
 
 #include "call.h"
+#include "interrupt.h"
 
 namespace sheaf::python {
 
 // Each fills in its part of the module.
 void bind_functions(nanobind::module_& module);
 void bind_plans(nanobind::module_& module);
-void bind_cuda(nanobind::module_& module);
+void bind_gpu(nanobind::module_& module);
 void bind_jax(nanobind::module_& module);
 void bind_files(nanobind::module_& module);
 void bind_moves(nanobind::module_& module);
@@ -48,17 +49,23 @@ inline void take_gil(PyThreadState* state) {
   }
 }
 
-// Calls `work` with the lock released. What it throws arrives with the lock held.
+// Calls `work` with the lock released. What it throws arrives with the lock held. Ctrl-C ends what
+// it runs on the host: then the handler's exception, KeyboardInterrupt, is thrown.
 template <class Work>
 void without_gil(const Work& work) {
   std::exception_ptr thrown;
   PyThreadState* state = PyEval_SaveThread();
+  InterruptWatch watch(state);
   try {
+    const CancelScope scope(watch.cancel());
     work();
   } catch (...) {
     thrown = std::current_exception();
   }
   take_gil(state);
+  if (watch.interrupted()) {
+    throw nb::python_error();
+  }
   if (thrown != nullptr) {
     std::rethrow_exception(thrown);
   }

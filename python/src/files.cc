@@ -106,17 +106,11 @@ nb::tuple gather_table(const Table& table, std::string_view op, const Input& ind
   const nb::tuple shape = shape_of(plan.output());
   FileStats stats;
   if (!out.empty()) {
-    {
-      const nb::gil_scoped_release released;
-      stats = run_to_file(plan, table, index_tensor, out, settings.options());
-    }
+    without_gil([&] { stats = run_to_file(plan, table, index_tensor, out, settings.options()); });
     return nb::make_tuple(nb::none(), shape, stats_dict(stats));
   }
   Array output(plan.output());
-  {
-    const nb::gil_scoped_release released;
-    stats = run(plan, table, index_tensor, output.tensor(), settings.options());
-  }
+  without_gil([&] { stats = run(plan, table, index_tensor, output.tensor(), settings.options()); });
   return nb::make_tuple(bytes_of(std::move(output)), shape, stats_dict(stats));
 }
 
@@ -140,11 +134,10 @@ nb::dict scatter_table(const Table& table, std::string_view op, const Input& ind
   request.updates = update_tensor.spec;
   const Plan plan = plan_or_raise(request);
   FileStats stats;
-  {
-    const nb::gil_scoped_release released;
+  without_gil([&] {
     stats = run_scatter_to_file(plan, table, index_tensor, update_tensor,
                                 out.empty() ? table.info().path : out, settings.options());
-  }
+  });
   return stats_dict(stats);
 }
 
@@ -201,10 +194,7 @@ void bind_files(nb::module_& module) {
           "load",
           [](const Table& table) {
             std::optional<Array> array;
-            {
-              const nb::gil_scoped_release released;
-              array.emplace(table.load());
-            }
+            without_gil([&] { array.emplace(table.load()); });
             return bytes_of(std::move(*array));
           },
           nb::sig("def load(self) -> Any"))

@@ -109,7 +109,7 @@ void check_verdicts() {
 
 void forget_captured() { kept().captured.clear(); }
 
-void bind_cuda(nb::module_& module) {
+void bind_gpu(nb::module_& module) {
   module.def("cuda_available", cuda::available,
              "Whether this build can run on the current device.");
   module.def("cuda_description", cuda::description, "The current device, or why there is none.");

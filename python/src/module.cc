@@ -38,7 +38,7 @@ NB_MODULE(_sheaf, module) {
   sheaf::python::load_errors();
   sheaf::python::bind_plans(module);
   sheaf::python::bind_functions(module);
-  sheaf::python::bind_cuda(module);
+  sheaf::python::bind_gpu(module);
   sheaf::python::bind_jax(module);
   sheaf::python::bind_files(module);
   sheaf::python::bind_moves(module);

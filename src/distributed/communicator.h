@@ -28,6 +28,8 @@ class Communicator {
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
   MPI_Comm get() const { return comm_; }
+  bool broken() const { return broken_; }
+  bool crowded() const { return crowded_; }  // more ranks than cores on this node
 
   // Throws on every code but MPI_SUCCESS. The communicator is then left as it is: a rank that was
   // lost would never take part in freeing it.
@@ -58,7 +60,7 @@ class Communicator {
   mutable bool broken_ = false;
 };
 
-enum Tag : int { kRequest = 1, kReply, kCells, kRows };
+enum Tag : int { kRequest = 1, kReply, kTaken, kCells, kRows };
 
 inline size_t size(int64_t count) { return static_cast<size_t>(count); }
 

@@ -37,43 +37,24 @@ DistinctCells::DistinctCells(const mpi::Split& split, int64_t inner, int64_t max
   begins_.resize(static_cast<size_t>(split.ranks()) + 1);
 }
 
-void DistinctCells::assign(const int64_t* cells, int64_t count) {
-  // Only as much of the table as this batch needs: a small one must not clear all of it.
-  const size_t slots =
-      std::min(std::bit_ceil(std::max<size_t>(2 * static_cast<size_t>(count), 16)), table_.size());
-  mask_ = slots - 1;
-  std::fill_n(table_.begin(), slots, Slot{kFree, -1});
+void DistinctCells::start(int64_t count) {
   distinct_.clear();
   owners_.clear();
   locals_.clear();
   std::fill(begins_.begin(), begins_.end(), 0);
-  for (int64_t t = 0; t < count; ++t) {
-    if (t + kPrefetchDistance < count) {
-      __builtin_prefetch(&table_[spread(cells[t + kPrefetchDistance]) & mask_], 1);
-    }
-    const auto tuple = static_cast<int32_t>(t);
-    next_[static_cast<size_t>(t)] = -1;
-    if (cells[t] == kNoCell) {
-      continue;
-    }
-    uint64_t at = spread(cells[t]) & mask_;
-    while (table_[at].cell != kFree && table_[at].cell != cells[t]) {
-      at = (at + 1) & mask_;
-    }
-    Slot& slot = table_[at];
-    if (slot.cell == kFree) {
-      slot.cell = cells[t];
-      distinct_.push_back(tuple);
-      const int64_t entry = inner_ == 1 ? cells[t] : cells[t] / inner_;
-      const mpi::Split::Place place = split_.place(entry);
-      owners_.push_back(place.rank);
-      locals_.push_back(place.local * inner_ + (cells[t] - entry * inner_));
-      ++begins_[static_cast<size_t>(place.rank) + 1];
-    } else {
-      next_[static_cast<size_t>(slot.last)] = tuple;
-    }
-    slot.last = tuple;
-  }
+  std::fill_n(next_.begin(), count, -1);
+}
+
+void DistinctCells::add(int32_t tuple, int64_t cell) {
+  const int64_t entry = inner_ == 1 ? cell : cell / inner_;
+  const mpi::Split::Place place = split_.place(entry);
+  distinct_.push_back(tuple);
+  owners_.push_back(place.rank);
+  locals_.push_back(place.local * inner_ + (cell - entry * inner_));
+  ++begins_[static_cast<size_t>(place.rank) + 1];
+}
+
+void DistinctCells::sort_by_owner() {
   for (size_t r = 1; r < begins_.size(); ++r) {
     begins_[r] += begins_[r - 1];
   }
@@ -83,6 +64,47 @@ void DistinctCells::assign(const int64_t* cells, int64_t count) {
     local_[to] = locals_[u];
     first_[to] = distinct_[u];
   }
+}
+
+void DistinctCells::assign(const int64_t* cells, int64_t count) {
+  // Only as much of the table as this batch needs: a small one must not clear all of it.
+  const size_t slots =
+      std::min(std::bit_ceil(std::max<size_t>(2 * static_cast<size_t>(count), 16)), table_.size());
+  mask_ = slots - 1;
+  std::fill_n(table_.begin(), slots, Slot{kFree, -1});
+  start(count);
+  for (int64_t t = 0; t < count; ++t) {
+    if (t + kPrefetchDistance < count) {
+      __builtin_prefetch(&table_[spread(cells[t + kPrefetchDistance]) & mask_], 1);
+    }
+    if (cells[t] == kNoCell) {
+      continue;
+    }
+    const auto tuple = static_cast<int32_t>(t);
+    uint64_t at = spread(cells[t]) & mask_;
+    while (table_[at].cell != kFree && table_[at].cell != cells[t]) {
+      at = (at + 1) & mask_;
+    }
+    Slot& slot = table_[at];
+    if (slot.cell == kFree) {
+      slot.cell = cells[t];
+      add(tuple, cells[t]);
+    } else {
+      next_[static_cast<size_t>(slot.last)] = tuple;
+    }
+    slot.last = tuple;
+  }
+  sort_by_owner();
+}
+
+void DistinctCells::assign_all(const int64_t* cells, int64_t count) {
+  start(count);
+  for (int64_t t = 0; t < count; ++t) {
+    if (cells[t] != kNoCell) {
+      add(static_cast<int32_t>(t), cells[t]);
+    }
+  }
+  sort_by_owner();
 }
 
 }  // namespace sheaf::distributed

@@ -20,6 +20,9 @@ class DistinctCells {
 
   // Reads cells [0, count), kNoCell among them.
   void assign(const int64_t* cells, int64_t count);
+  // The same without looking for equal cells: where no wire is saved, that costs more than it
+  // saves.
+  void assign_all(const int64_t* cells, int64_t count);
 
   // Distinct cells of rank `owner`: numbers [begin(owner), begin(owner + 1)).
   int64_t begin(int owner) const { return begins_[static_cast<size_t>(owner)]; }
@@ -30,6 +33,10 @@ class DistinctCells {
   int32_t next_tuple(int32_t tuple) const { return next_[static_cast<size_t>(tuple)]; }
 
  private:
+  void start(int64_t count);
+  void add(int32_t tuple, int64_t cell);
+  void sort_by_owner();
+
   struct Slot {  // key and value in one cache line
     int64_t cell;
     int32_t last;  // tuple that had this cell

@@ -18,6 +18,12 @@ class Writer {
     number(std::ssize(value));
     bytes_ += value;
   }
+  void numbers(const Dims& values) {
+    number(values.size());
+    for (const int64_t value : values) {
+      number(value);
+    }
+  }
   std::string bytes_;
 };
 
@@ -35,26 +41,46 @@ class TextReader {
     at_ += length;
     return bytes_.substr(at_ - length, length);
   }
+  Dims numbers() {
+    Dims values;
+    for (int64_t left = number(); left > 0; --left) {
+      values.push_back(number());
+    }
+    return values;
+  }
 
  private:
   const std::string& bytes_;
   size_t at_ = 0;
 };
 
+// A cause names its tensor by a literal.
+std::string_view literal(const std::string& tensor) {
+  for (const std::string_view name : {"data", "indices", "updates", "output"}) {
+    if (name == tensor) {
+      return name;
+    }
+  }
+  return {};
+}
+
 std::string encode(Refusal refusal, int rank, const IndexError* index) {
   refusal.detail = cat("on rank ", rank, ": ", refusal.detail);
   Writer out;
   out.number(static_cast<int64_t>(refusal.code));
-  out.number(static_cast<int64_t>(refusal.cause.reason));
+  const Cause& cause = refusal.cause;
+  out.number(static_cast<int64_t>(cause.reason));
+  out.text(std::string(cause.tensor));
+  out.number(cause.axis);
+  out.numbers(cause.got);
+  out.numbers(cause.wanted);
   for (const std::string* text : {&refusal.who, &refusal.what, &refusal.detail, &refusal.given,
                                   &refusal.next, &refusal.picture}) {
     out.text(*text);
   }
-  out.number(index != nullptr ? index->position().size() : -1);
+  out.number(index != nullptr ? 1 : 0);
   if (index != nullptr) {
-    for (const int64_t p : index->position()) {
-      out.number(p);
-    }
+    out.numbers(index->position());
     out.number(index->bad_count());
   }
   return out.bytes_;
@@ -92,18 +118,18 @@ void throw_bytes(const std::string& bytes) {
   Refusal refusal;
   refusal.code = static_cast<ErrorCode>(in.number());
   refusal.cause.reason = static_cast<Reason>(in.number());
+  refusal.cause.tensor = literal(in.text());
+  refusal.cause.axis = static_cast<int>(in.number());
+  refusal.cause.got = in.numbers();
+  refusal.cause.wanted = in.numbers();
   for (std::string* text : {&refusal.who, &refusal.what, &refusal.detail, &refusal.given,
                             &refusal.next, &refusal.picture}) {
     *text = in.text();
   }
-  const int64_t dims = in.number();
-  if (dims < 0) {
+  if (in.number() == 0) {
     throw Error(std::move(refusal));
   }
-  Dims position;
-  for (int64_t d = 0; d < dims; ++d) {
-    position.push_back(in.number());
-  }
+  const Dims position = in.numbers();
   throw IndexError(std::move(refusal), position, in.number());
 }
 

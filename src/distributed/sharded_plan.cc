@@ -85,7 +85,7 @@ std::string identity(const ShardedPlan::State& s) {
              r.onto_zeros, "   relaxed ", r.relaxed, "   fill_value ", to_string(r.rule.fill_value),
              "   row bytes ", s.space.row_bytes(), "   rows per entry ", s.space.inner,
              "   workspace_bytes ", s.options.workspace_bytes, "   message_bytes ",
-             s.options.message_bytes);
+             s.options.message_bytes, "   shared_memory ", s.options.shared_memory);
 }
 
 }  // namespace
@@ -268,6 +268,10 @@ ShardedPlan make_sharded_plan(const ShardedTensor& data, const Request& request,
   comm.same_everywhere(request.name, identity(*state));
   const int64_t largest = comm.largest({state->space.tuples})[0];
   comm.together(request.name, [&] { state->take_memory(largest); });
+  if (state->gather) {
+    state->gather->share_memory();
+    comm.together(request.name, [&] { state->gather->take_buffers(); });
+  }
   return ShardedPlan(std::move(state));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "execution/host_steps.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "execution/choice.h"
@@ -10,6 +11,7 @@ namespace sheaf {
 namespace {
 
 constexpr int64_t kPieceBytes = 1024;
+constexpr int64_t kElementsBetweenQuestions = 1 << 16;  // to the caller, who may cancel
 
 // The longest piece that rows are made of and that fits the stack.
 int64_t piece_of(int64_t row_bytes, int64_t element_bytes) {
@@ -50,6 +52,7 @@ struct Divider {
   const std::byte* counts;
   std::byte* sums;
   int64_t self;
+  CancelPoint& cancel;
 
   void loops(int loop, int64_t count_at, int64_t sum_at) const {
     if (loop == nest.loops.size()) {
@@ -58,10 +61,14 @@ struct Divider {
     }
     const Loop& l = nest.loops[loop];
     if (loop + 1 == nest.loops.size() && l.data == 0) {  // elements that share a count
-      divide(count_at, sum_at, l.output, l.extent);
+      for (int64_t p = 0; p < l.extent && !cancel.stopped(); p += kElementsBetweenQuestions) {
+        const int64_t elements = std::min(kElementsBetweenQuestions, l.extent - p);
+        cancel.before_rows(elements, 0);
+        divide(count_at, sum_at + p * l.output, l.output, elements);
+      }
       return;
     }
-    for (int64_t p = 0; p < l.extent; ++p) {
+    for (int64_t p = 0; p < l.extent && !cancel.before_rows(1, 0); ++p) {
       loops(loop + 1, count_at + p * l.data, sum_at + p * l.output);
     }
   }
@@ -77,20 +84,27 @@ struct Divider {
 
 // Calls step(data, output) with the byte offsets of each point.
 template <class Step>
-void for_each_point(const Nest& nest, int loop, int64_t data, int64_t output, const Step& step) {
+void for_each_point(const Nest& nest, CancelPoint& cancel, int loop, int64_t data, int64_t output,
+                    const Step& step) {
   if (loop == nest.loops.size()) {
     step(data, output);
     return;
   }
   const Loop& l = nest.loops[loop];
   if (loop + 1 == nest.loops.size()) {
-    for (int64_t p = 0; p < l.extent; ++p) {
-      step(data + p * l.data, output + p * l.output);
+    for (int64_t first = 0; first < l.extent; first += kElementsBetweenQuestions) {
+      const int64_t last = std::min(l.extent, first + kElementsBetweenQuestions);
+      if (cancel.before_rows(last - first, 0)) {
+        return;
+      }
+      for (int64_t p = first; p < last; ++p) {
+        step(data + p * l.data, output + p * l.output);
+      }
     }
     return;
   }
-  for (int64_t p = 0; p < l.extent; ++p) {
-    for_each_point(nest, loop + 1, data + p * l.data, output + p * l.output, step);
+  for (int64_t p = 0; p < l.extent && !cancel.stopped(); ++p) {
+    for_each_point(nest, cancel, loop + 1, data + p * l.data, output + p * l.output, step);
   }
 }
 
@@ -110,23 +124,25 @@ void host_count(const Backend& backend, const Nest& nest, const ScatterBuffers& 
 }
 
 void host_divide(const Nest& nest, DType type, const std::byte* counts, std::byte* sums,
-                 int64_t self, const Launch& /*launch*/) {
-  Divider{nest, type, counts, sums, self}.loops(0, 0, 0);
+                 int64_t self, const Launch& launch) {
+  CancelPoint cancel(launch.cancel);
+  Divider{nest, type, counts, sums, self, cancel}.loops(0, 0, 0);
 }
 
 void host_convert(const Nest& nest, DType from, DType to, const std::byte* data, std::byte* output,
-                  const Launch& /*launch*/) {
+                  const Launch& launch) {
+  CancelPoint cancel(launch.cancel);
   with_small_float(from == f32 ? to : from, [&](auto zero) {
     using Narrow = decltype(zero);
     if (from == f32) {
-      for_each_point(nest, 0, 0, 0, [&](int64_t at, int64_t to_at) {
+      for_each_point(nest, cancel, 0, 0, 0, [&](int64_t at, int64_t to_at) {
         float value = 0;
         std::memcpy(&value, data + at, sizeof value);
         const auto result = narrowed<Narrow>(value);
         std::memcpy(output + to_at, &result, sizeof result);
       });
     } else {
-      for_each_point(nest, 0, 0, 0, [&](int64_t at, int64_t to_at) {
+      for_each_point(nest, cancel, 0, 0, 0, [&](int64_t at, int64_t to_at) {
         Narrow value{};
         std::memcpy(&value, data + at, sizeof value);
         const float result = widened(value);

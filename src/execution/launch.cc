@@ -65,6 +65,7 @@ WideLayout wide_layout(const Plan& plan, size_t inner) {
 Launch host_launch(const Queue& queue) {
   Launch launch;
   launch.threads = queue.threads;
+  launch.cancel = current_cancel_scope();
   return launch;
 }
 

@@ -43,7 +43,9 @@ void start_gather(const Plan& plan, const TensorMemory& memory, const Queue& que
                               static_cast<std::byte*>(memory.output)};
   check_before(plan, backend, nest.empty() ? Checks::kNever : choice.kernel->checks,
                buffers.indices, options.output_is_fresh, launch);
-  if (!nest.empty() && !choice.kernel->run(nest, buffers, launch)) {
+  const bool good = nest.empty() || choice.kernel->run(nest, buffers, launch);
+  throw_if_cancelled(launch.cancel, plan.request());
+  if (!good) {
     throw_bad_index_met(plan, memory.indices);
   }
   if (device != nullptr) {

@@ -52,6 +52,7 @@ struct ScatterRun {
     if (zeros || data != buffers.data) {
       backend.copy(plan.scatter_steps().base, zeros ? nullptr : static_cast<const std::byte*>(data),
                    buffers.data, launch);
+      throw_if_cancelled(launch.cancel, plan.request());
     }
   }
 
@@ -59,14 +60,19 @@ struct ScatterRun {
     const ScatterSteps& steps = plan.scatter_steps();
     if (steps.start) {
       backend.fill(backend, *steps.start, steps.neutral, buffers, launch);
+      throw_if_cancelled(launch.cancel, plan.request());
     }
-    if (!kernel.run(plan.nest(), buffers, launch)) {
+    const bool good = kernel.run(plan.nest(), buffers, launch);
+    throw_if_cancelled(launch.cancel, plan.request());
+    if (!good) {
       throw_bad_index_met(plan, indices);
     }
     if (steps.mean) {
       backend.count(backend, steps.mean->count, {counts, buffers.indices, nullptr}, launch);
+      throw_if_cancelled(launch.cancel, plan.request());
       backend.divide(steps.mean->divide, plan.output().dtype, counts, buffers.data,
                      plan.request().include_self ? 1 : 0, launch);
+      throw_if_cancelled(launch.cancel, plan.request());
     }
   }
 };

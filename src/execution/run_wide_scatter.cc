@@ -63,6 +63,7 @@ void run_on_host(const Conversions& conversions, const TensorMemory& memory, con
   const Floats updates = take_floats(plan, conversions.steps.update_elements);
   const Launch launch = host_launch(queue);
   conversions.widen(memory, data.get(), updates.get(), launch);
+  throw_if_cancelled(launch.cancel, plan.request());
   try {
     start_scatter(conversions.steps.plan, {data.get(), memory.indices, updates.get(), data.get()},
                   queue, {.threads = options.threads, .kernel = options.kernel});
@@ -70,6 +71,7 @@ void run_on_host(const Conversions& conversions, const TensorMemory& memory, con
     throw_bad_index_met(plan, memory.indices);  // in terms of the tensors that were passed
   }
   conversions.narrow(data.get(), memory.output, launch);
+  throw_if_cancelled(launch.cancel, plan.request());
 }
 
 void run_on_device(const Conversions& conversions, const Backend& device,

@@ -54,7 +54,11 @@ void check_before(const Plan& plan, const Backend& backend, Checks kernel_checks
     if (backend.device != nullptr) {
       backend.device->zero(launch.verdict, sizeof(Verdict), launch.stream);
     }
-  } else if (!backend.check(plan, indices, launch)) {
+    return;
+  }
+  const bool good = backend.check(plan, indices, launch);
+  throw_if_cancelled(launch.cancel, plan.request());
+  if (!good) {
     throw_bad_index_met(plan, indices);
   }
 }

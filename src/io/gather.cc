@@ -11,6 +11,7 @@
 #include <future>
 #include <optional>
 
+#include "execution/cancel.h"
 #include "io/block_set.h"
 #include "io/points.h"
 #include "io/row_cache.h"
@@ -115,6 +116,7 @@ class Gather {
   void mark(const Part& part, BlockSet& wanted) {
     points_.rewind();
     for (auto block = points_.next(); !block.empty(); block = points_.next()) {
+      ask_and_throw(cancel_, plan_.request());
       std::unique_lock<std::mutex> lock;
       if (cache_) {
         lock = std::unique_lock(cache_->mutex);
@@ -222,6 +224,7 @@ class Gather {
   void for_all_points(F f) {
     points_.rewind();
     for (auto block = points_.next(); !block.empty(); block = points_.next()) {
+      ask_and_throw(cancel_, plan_.request());
       for (const Point& point : block) {
         f(point);
       }
@@ -233,6 +236,7 @@ class Gather {
     AlignedBytes ahead = waves.size() > 1 ? allocate_blocks(wave_slots) : nullptr;
     read_wave(wanted, waves[0], now.get());
     for (size_t w = 0; w < waves.size(); ++w) {
+      ask_and_throw(cancel_, plan_.request());
       std::future<void> reading;  // its destructor waits: the buffer outlives the read
       if (w + 1 < waves.size()) {
         reading = std::async(std::launch::async,
@@ -285,6 +289,7 @@ class Gather {
     }
     points_.rewind();
     for (auto block = points_.next(); !block.empty(); block = points_.next()) {
+      ask_and_throw(cancel_, plan_.request());
       move_block(block);
     }
   }
@@ -326,6 +331,7 @@ class Gather {
   uint64_t file_identity_;
   int64_t table_bytes_;
   RowCache::State* cache_ = nullptr;
+  const CancelScope* const cancel_ = current_cancel_scope();
   FileStats stats_;
   bool first_part_ = true;
   int64_t moved_bytes_ = 0, total_bytes_ = 0;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <span>
 
+#include "execution/cancel.h"
 #include "io/block_set.h"
 #include "io/byte_space.h"
 #include "io/points.h"
@@ -70,6 +71,7 @@ class Scatter {
     };
     units.reserve(static_cast<size_t>(chunk_units_));
     for (auto block = points_.next(); !block.empty(); block = points_.next()) {
+      ask_and_throw(current_cancel_scope(), plan_.request());
       for (const Point& point : block) {
         for (int64_t u = 0; u < per_point_; ++u) {
           units.push_back(point.data == kOutside ? kOutside : point.data / unit_ + u);
@@ -120,6 +122,7 @@ class Scatter {
       }
       const int64_t count = wanted.count();
       for (const Wave& wave : split_into_waves(wanted, begin, end, count, wave_blocks_)) {
+        ask_and_throw(current_cancel_scope(), plan_.request());
         run_wave(wanted, wave, units, first);
       }
       stats_.blocks += count;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "execution/cancel.h"
 #include "moves/convert.h"
 #include "moves/moves.h"
 #include "plan/byte_ranges.h"
@@ -16,6 +17,32 @@
 
 namespace sheaf::moves {
 namespace {
+
+// Asks the caller now and then whether to go on, and throws kCancelled if not.
+class Asking {
+ public:
+  explicit Asking(const char* who) : who_(who), cancel_(current_cancel_scope()) {}
+
+  // Before `elements` more of them.
+  void before(int64_t elements) {
+    if (cancel_.before(elements * kElementCost)) {
+      throw_if_cancelled(current_cancel_scope(), who_);
+    }
+  }
+  // Before element i of a long row, of which every 2^16th is enough.
+  void at(int64_t i) {
+    if (i % kStep == 0) {
+      before(kStep);
+    }
+  }
+
+ private:
+  static constexpr int64_t kElementCost =
+      16;  // of a load, a conversion and a store, in bytes copied
+  static constexpr int64_t kStep = 1 << 16;
+  const char* who_;
+  CancelPoint cancel_;
+};
 
 // Calls row(offset of a, offset of b, count) for each row of the last dimension, in row-major
 // order. Offsets are in bytes; b may be a tensor of the same shape, or a itself.
@@ -110,10 +137,12 @@ Work convert(const char* who, const TensorSpec& from, const TensorSpec& to, Chan
     }
     const auto* read = static_cast<const std::byte*>(inputs[0]);
     auto* written = static_cast<std::byte*>(outputs[0]);
+    Asking asking(who);
     for_rows(from, to, [&](int64_t from_at, int64_t to_at, int64_t count) {
       WideNumber numbers[kBlock];
       for (int64_t i = 0; i < count; i += kBlock) {
         const int64_t block = std::min(kBlock, count - i);
+        asking.before(block);
         load(from.dtype, read + from_at + i * last_step(from), last_step(from), block, numbers);
         const Wide wide = change(wide_of(from.dtype), numbers, block);
         store(to.dtype, wide, numbers, written + to_at + i * last_step(to), last_step(to), block);
@@ -163,8 +192,10 @@ Work sequence(const char* who, const TensorSpec& to, const Scalar& start, const 
     auto* written = static_cast<std::byte*>(outputs[0]);
     const Wide wide = wide_of(to.dtype);
     uint64_t done = 0;
+    Asking asking(who);
     for_rows(to, to, [&](int64_t at, int64_t, int64_t count) {
       for (int64_t i = 0; i < count; ++i, ++done) {
+        asking.at(static_cast<int64_t>(done));
         WideNumber number;
         if (wide == Wide::kDouble) {
           number.number = first.number + static_cast<double>(done) * step.number;
@@ -232,9 +263,11 @@ Work reverse_subsequences(const char* who, const TensorSpec& from, const TensorS
     TensorSpec read(lengths.dtype, stored.sizes, lengths.strides);
     read.strides[along] = 0;
     // Row by row of the stored indices; which entry along the axis it is follows from the offset.
+    Asking asking("reverse_subsequences");
     for_rows(stored, read, [&](int64_t at, int64_t length_at, int64_t row) {
       for (int64_t i = 0; i < row; ++i) {
         const int64_t place = at / 8 + i;
+        asking.at(place);
         const int64_t entry = place / stored.strides[along] % size;
         WideNumber length;
         load(read.dtype, static_cast<const std::byte*>(inputs[1]) + length_at + i * last_step(read),
@@ -319,8 +352,10 @@ Work nonzero(const char* who, const TensorSpec& from, const TensorSpec& count,
     const int64_t width = from.rank() == 0 ? 1 : from.sizes.back();
     WideNumber found{.signed_integer = 0};
     int64_t row_number = 0;
+    Asking asking(who);
     for_rows(from, from, [&](int64_t at, int64_t, int64_t row) {
       for (int64_t i = 0; i < row; ++i) {
+        asking.at(row_number * width + i);
         WideNumber number;
         load(from.dtype, read + at + i * last_step(from), 0, 1, &number);
         const bool zero = wide_of(from.dtype) == Wide::kDouble ? number.number == 0

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "execution/cancel.h"
 #include "moves/convert.h"
 #include "moves/moves.h"
 #include "plan/byte_ranges.h"
@@ -77,6 +78,7 @@ void for_sequences(const TensorSpec& from, const TensorSpec& values, const Tenso
   Dims counts = from.sizes;
   counts[axis] = 1;
   const int64_t sequences = element_count(counts);
+  CancelPoint cancel(current_cancel_scope());
   Dims at(from.rank(), 0);
   for (int64_t s = 0; s < sequences; ++s) {
     Offsets start;
@@ -84,6 +86,9 @@ void for_sequences(const TensorSpec& from, const TensorSpec& values, const Tenso
       start.from += at[d] * from.strides[d] * from.dtype.bytes();
       start.values += at[d] * values.strides[d] * values.dtype.bytes();
       start.places += at[d] * places.strides[d] * places.dtype.bytes();
+    }
+    if (cancel.before_rows(from.sizes[axis], 0)) {
+      throw_if_cancelled(current_cancel_scope(), "top_k");
     }
     body(start);
     for (int d = from.rank() - 1; d >= 0 && ++at[d] == counts[d]; --d) {

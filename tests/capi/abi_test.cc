@@ -24,6 +24,7 @@ static_assert(SHEAF_UNSUPPORTED == status(ErrorCode::kUnsupported));
 static_assert(SHEAF_OUT_OF_MEMORY == status(ErrorCode::kOutOfMemory));
 static_assert(SHEAF_DEVICE_ERROR == status(ErrorCode::kDevice));
 static_assert(SHEAF_FILE_ERROR == status(ErrorCode::kFile));
+static_assert(SHEAF_CANCELLED == status(ErrorCode::kCancelled));
 
 // Compiled as C, with our DLPack header or with another that came first.
 TEST(CapiAbi, EveryHeaderMeansTheSameStruct) {

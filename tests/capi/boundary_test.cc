@@ -29,7 +29,8 @@ TEST(CapiBoundary, Errors) {
   EXPECT_EQ(status_of(ErrorCode::kDevice), SHEAF_DEVICE_ERROR);
   EXPECT_STREQ(sheaf_last_error(), "text of 5");
   EXPECT_EQ(status_of(ErrorCode::kFile), SHEAF_FILE_ERROR);
-  EXPECT_STREQ(sheaf_last_error(), "text of 6");
+  EXPECT_EQ(status_of(ErrorCode::kCancelled), SHEAF_CANCELLED);
+  EXPECT_STREQ(sheaf_last_error(), "text of 7");
   EXPECT_EQ(status_of(ErrorCode{77}), SHEAF_INTERNAL_ERROR);
 }
 

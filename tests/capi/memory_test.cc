@@ -4,11 +4,13 @@
 // leaves the output alone and throws nothing.
 #include <sheaf/bnns.h>
 
-#include "failing_allocator.h"
+#include "faults/failing_allocator.h"
 #include "helpers.h"
 
 namespace sheaf::capi_tests {
 namespace {
+
+using faults::allow_allocations;
 
 // Calls `f` with 0, 1, 2, … allocations to spend until it succeeds; returns how many failed.
 template <class F>

@@ -3,6 +3,8 @@
 // The bits of one process: every operator, split, spread of indices and reduction.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "world.h"
 
 namespace {
@@ -51,7 +53,29 @@ void for_each_setting(std::vector<Problem> problems, Use use) {
 
 // The least workspace that a plan does not refuse, or a little more: many rounds and batches.
 sheaf::mpi::ShardedOptions small_workspace(int64_t bytes) {
-  return {.workspace_bytes = bytes, .message_bytes = 11};
+  return {.workspace_bytes = bytes, .message_bytes = 11, .shared_memory = false};
+}
+
+// A communicator that does not know how many ranks share its node opens windows for any number.
+TEST(SameBits, GathersThroughWindows) {
+  const char* const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
+  std::string values[2];
+  for (int i = 0; i < 2; ++i) {
+    const char* const value = std::getenv(names[i]);
+    values[i] = value == nullptr ? "" : value;
+    unsetenv(names[i]);
+  }
+  sheaf::mpi::ShardedOptions many_rounds = small_workspace(4096);
+  many_rounds.shared_memory = true;
+  for (Problem p : shapes(false)) {
+    p.spread = Spread::kZipf;
+    EXPECT_EQ(difference(p, many_rounds), "");
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (!values[i].empty()) {
+      setenv(names[i], values[i].c_str(), 1);
+    }
+  }
 }
 
 TEST(SameBits, Gathers) {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "helpers/rng.h"
 #include "world.h"
@@ -84,7 +85,8 @@ TEST_F(Traffic, GatherSendsEachRowOncePerPairOfRanks) {
   const std::vector<int64_t> ids = popular(kCount, kRows, rank);
   std::vector<float> output(static_cast<size_t>(kCount * kWidth));
   for (const int64_t workspace : {int64_t{64} << 20, int64_t{8} << 20}) {  // one round, and several
-    auto plan = plan_gather(table, sheaf::view(ids).spec, {}, {.workspace_bytes = workspace});
+    auto plan = plan_gather(table, sheaf::view(ids).spec, {},
+                            {.workspace_bytes = workspace, .shared_memory = false});
     const int64_t before = sent;
     plan.run(sheaf::view(ids), sheaf::view(output, {kCount, kWidth}));
     int64_t moved = sent - before;
@@ -97,6 +99,19 @@ TEST_F(Traffic, GatherSendsEachRowOncePerPairOfRanks) {
     EXPECT_GE(moved, compulsory);
     EXPECT_EQ(plan.traffic().rows, ranks == 1 ? 0 : rows_for(rank));
   }
+}
+
+TEST_F(Traffic, RowsOfOneNodeAreNotSent) {
+  if (ranks > static_cast<int>(std::thread::hardware_concurrency())) {
+    GTEST_SKIP() << "more ranks than cores send messages";
+  }
+  const std::vector<int64_t> ids = popular(kCount, kRows, rank);
+  std::vector<float> output(static_cast<size_t>(kCount * kWidth));
+  auto plan = plan_gather(table, sheaf::view(ids).spec);
+  const int64_t before = sent;
+  plan.run(sheaf::view(ids), sheaf::view(output, {kCount, kWidth}));
+  EXPECT_LE(sent - before, kCount * 8 * 105 / 100);  // requests, and where rows are
+  EXPECT_EQ(std::count(output.begin(), output.end(), 1.0F), std::ssize(output));
 }
 
 TEST_F(Traffic, ScatterSendsEachUpdateOnce) {

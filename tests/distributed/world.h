@@ -57,6 +57,8 @@ sheaf::mpi::ShardedPlan sharded_plan_of(const Problem& p, const sheaf::mpi::Shar
 
 // Runs the problem sharded and on one process, and compares the bits: empty, or what differs.
 // Collective.
-std::string difference(const Problem& p, const sheaf::mpi::ShardedOptions& options = {});
+// By default through messages: opening a window for each of many plans takes long.
+std::string difference(const Problem& p,
+                       const sheaf::mpi::ShardedOptions& options = {.shared_memory = false});
 
 }  // namespace world

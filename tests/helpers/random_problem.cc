@@ -162,6 +162,21 @@ RandomProblem random_problem(uint64_t seed, int64_t most_elements) {
   return r;
 }
 
+namespace {
+
+// A scatter has no slice sizes: dimensions that its updates lack are windows of one entry.
+void set_slices_of_updates(Problem& p) {
+  for (const Shape* dims : {&p.collapsed_slice_dims, &p.operand_batching_dims}) {
+    for (const int64_t d : *dims) {
+      if (d >= 0 && d < std::ssize(p.slice_sizes)) {
+        p.slice_sizes[static_cast<size_t>(d)] = 1;
+      }
+    }
+  }
+}
+
+}  // namespace
+
 RandomProblem random_scatter(uint64_t seed, int64_t most_elements) {
   Rng rng(seed);
   RandomProblem r;
@@ -170,6 +185,7 @@ RandomProblem random_scatter(uint64_t seed, int64_t most_elements) {
   if (rng.one_in(8)) {
     change_one_thing(p, rng);
   }
+  set_slices_of_updates(p);
   p.negative = rng.one_in(2) ? Negative::kFromEnd : Negative::kOutOfRange;
   p.out_of_range = rng.pick<OutOfRange>({OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kSkip,
                                          OutOfRange::kWrap, OutOfRange::kTrust});

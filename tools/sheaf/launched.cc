@@ -59,8 +59,10 @@ Array slice(const Array& whole, int dim, int64_t first, int64_t count) {
 // A file that all ranks write to and that gets its name when it is complete.
 class SharedOutput {
  public:
-  SharedOutput(const Communicator& comm, std::string path, const TensorSpec& whole)
-      : comm_(comm), path_(std::move(path)), partial_(path_ + ".partial") {
+  SharedOutput(const Communicator& comm, std::string path)
+      : comm_(comm), path_(std::move(path)), partial_(path_ + ".partial") {}
+  // Collective. Apart from the constructor: where one rank fails, all remove what there is.
+  void create(const TensorSpec& whole) {
     const bool npy = path_.ends_with(".npy");
     for (const char* suffix : {".npz", ".safetensors", ".onnx"}) {
       if (path_.ends_with(suffix)) {
@@ -195,7 +197,8 @@ void gather_launched(const LaunchedGather& g) {
   mpi::ShardedPlan plan = plan_part(table, r, indices->spec(), {.workspace_bytes = g.memory});
   comm.together("gather", [&] { output.emplace(plan.output()); });
   plan.run(indices->tensor(), output->tensor());
-  SharedOutput out(comm, g.output, whole->output());
+  SharedOutput out(comm, g.output);
+  out.create(whole->output());
   comm.together("gather", [&] { out.write_part(*output, whole->output(), dim.output, first); });
   out.commit();
   if (comm.rank() == 0 && !g.quiet) {

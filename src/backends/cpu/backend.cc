@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <hwy/targets.h>
+#include "backends/cpu/instruction_sets.h"
+
+#include <hwy/highway.h>
 
 #include "backends/cpu/gather.h"
 #include "backends/cpu/machine.h"
@@ -27,7 +29,7 @@ bool available() { return true; }
 
 // Highway numbers its targets so that the best one is the lowest bit.
 int64_t best_target() {
-  const int64_t targets = hwy::SupportedTargets();
+  const int64_t targets = hwy::SupportedTargets() & HWY_TARGETS;
   return targets & -targets;
 }
 

@@ -41,7 +41,11 @@ bool all_in_range(const Plan& plan, const std::byte* indices, const Launch& laun
   std::atomic<bool> good{true};
   parallel_ranges(
       runs * pieces, worthwhile_threads(bytes, launch.threads), [&](int64_t begin, int64_t end) {
+        CancelPoint cancel(launch.cancel);
         for (int64_t at = begin; at < end && good.load(std::memory_order_relaxed); ++at) {
+          if (cancel.before_rows(std::min(kPiece, inner.extent), 0)) {
+            return;
+          }
           const int64_t first = at % pieces * kPiece;
           int64_t run = at / pieces;
           int64_t element = first * inner.stride;

@@ -40,7 +40,7 @@ inline int64_t entry_count(const Nest& nest, int64_t most) {
 }
 
 // Calls visit(start, count) for the runs that make up points [begin, end) of the nest, each no
-// longer than `longest`.
+// longer than `longest`, as long as it returns true.
 template <class Visit>
 void for_each_run(const Nest& nest, int64_t begin, int64_t end, int64_t longest, Visit visit) {
   const Loop& inner = innermost(nest);
@@ -56,7 +56,9 @@ void for_each_run(const Nest& nest, int64_t begin, int64_t end, int64_t longest,
     const int64_t in_loop = std::min(inner.extent - first, end - begin);
     for (int64_t at = 0; at < in_loop; at += longest) {
       const int64_t count = std::min(longest, in_loop - at);
-      visit(start, count);
+      if (!visit(start, count)) {
+        return;
+      }
       start.advance(inner, count);
     }
     begin += in_loop;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Compiled once for each instruction set Highway knows on this architecture.
+// Compiled once for each instruction set of this architecture (instruction_sets.h).
 #include "backends/cpu/reduce.h"
+
+#include "backends/cpu/instruction_sets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/reduce.cc"

@@ -85,10 +85,12 @@ constinit const ScatterKernel kScatterKernels[4] = {
 };
 
 RunReducer::RunReducer(const Nest& nest, const ScatterBuffers& buffers, int64_t prefetch_rows,
-                       int64_t first, int64_t bytes, bool check, const Share& share)
+                       int64_t first, int64_t bytes, const Launch& launch, const Share& share)
     : nest_(nest),
       buffers_(buffers),
-      check_(check),
+      check_(launch.check_while_moving),
+      cancel_(launch.cancel),
+      block_(std::clamp<int64_t>(CancelPoint::kPieceBytes / bytes, 1, kBlock)),
       routines_(routines()),
       share_(share),
       reduce_(reducer_for(nest.element_type, nest.reduction, bytes)),
@@ -108,15 +110,39 @@ RunReducer::RunReducer(const Nest& nest, const ScatterBuffers& buffers, int64_t 
 bool RunReducer::reduce(Place start, int64_t count) {
   const Loop& inner = innermost(nest_);
   bool good = true;
-  for (int64_t at = 0; at < count; at += kBlock) {
-    const int64_t block = std::min(kBlock, count - at);
+  for (int64_t at = 0; at < count; at += block_) {
+    const int64_t block = std::min(block_, count - at);
+    if (cancel_.before_rows(block, rows_.row_bytes)) {
+      break;
+    }
     const std::byte* indices = buffers_.indices + start.index * nest_.index_type.bytes();
     RowReduction rows = rows_;
     rows.data += start.data;
     rows.updates += start.output;
     rows.count = block;
-    good &= direct_ != nullptr ? reduce_direct(indices, rows) : reduce_block(indices, start, rows);
+    good &= reduce_rows(indices, start, rows);
     start.advance(inner, block);
+  }
+  return good;
+}
+
+// A row that is too long to be reduced without asking whether to go on is reduced in pieces.
+bool RunReducer::reduce_rows(const std::byte* indices, const Place& start, RowReduction rows) {
+  if (direct_ != nullptr) {
+    return reduce_direct(indices, rows);
+  }
+  if (rows.row_bytes <= CancelPoint::kPieceBytes) {
+    return reduce_block(indices, start, rows);
+  }
+  const int64_t element = nest_.element_type.bytes();
+  const int64_t piece = CancelPoint::kPieceBytes / element * element;
+  bool good = true;
+  for (int64_t at = 0; at < rows_.row_bytes && !cancel_.before(piece); at += piece) {
+    RowReduction part = rows;
+    part.data += at;
+    part.updates += at;
+    part.row_bytes = std::min(piece, rows_.row_bytes - at);
+    good &= reduce_block(indices, start, part);
   }
   return good;
 }
@@ -197,10 +223,12 @@ void RunReducer::ask_for(const Place& start, int64_t count) const {
 bool scatter_in_order(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
   const ByteRange reach = data_reach(nest);
   RunReducer reducer(nest, buffers, rows_ahead(nest, reach.hi - reach.lo), 0, nest.row_bytes,
-                     launch.check_while_moving);
+                     launch);
   bool good = true;
-  for_each_run(nest, 0, point_count(nest), kBlock,
-               [&](const Place& start, int64_t count) { good &= reducer.reduce(start, count); });
+  for_each_run(nest, 0, point_count(nest), kBlock, [&](const Place& start, int64_t count) {
+    good &= reducer.reduce(start, count);
+    return !reducer.cancelled();
+  });
   return good;
 }
 

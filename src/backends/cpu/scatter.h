@@ -40,16 +40,18 @@ class RunReducer {
  public:
   // Reduces bytes [first, first + bytes) of each row.
   RunReducer(const Nest& nest, const ScatterBuffers& buffers, int64_t prefetch_rows, int64_t first,
-             int64_t bytes, bool check, const Share& share = {});
+             int64_t bytes, const Launch& launch, const Share& share = {});
 
   // `count` points along the innermost loop, from `start` on. False if it checks (under kFail) and
-  // met a bad index.
+  // met a bad index. Does nothing more once the run is cancelled.
   bool reduce(Place start, int64_t count);
+  bool cancelled() const { return cancel_.stopped(); }
 
   // The indices and updates of a short run that comes next, asked for while this one is reduced.
   void ask_for(const Place& start, int64_t count) const;
 
  private:
+  bool reduce_rows(const std::byte* indices, const Place& start, RowReduction rows);
   bool reduce_block(const std::byte* indices, const Place& start, RowReduction& rows);
   bool reduce_direct(const std::byte* indices, const RowReduction& rows);
   void leave_out_skipped(RowReduction& rows);
@@ -58,6 +60,8 @@ class RunReducer {
   const Nest& nest_;
   const ScatterBuffers& buffers_;
   const bool check_;
+  CancelPoint cancel_;
+  const int64_t block_;  // points at a time
   const Routines& routines_;
   const Share share_;
   ReduceRows reduce_;

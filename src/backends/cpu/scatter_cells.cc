@@ -67,12 +67,13 @@ bool scatter_shared(const Nest& nest, const ScatterBuffers& buffers, const Launc
   std::atomic<bool> good{true};
   parallel_ranges(threads.count, threads, [&](int64_t begin, int64_t end) {
     for (int64_t owner = begin; owner < end; ++owner) {
-      RunReducer reducer(nest, buffers, ahead, 0, nest.row_bytes, launch.check_while_moving,
+      RunReducer reducer(nest, buffers, ahead, 0, nest.row_bytes, launch,
                          Share(nest, owner, threads.count));
       for_each_run(nest, 0, point_count(nest), kBlock, [&](const Place& start, int64_t count) {
         if (!reducer.reduce(start, count)) {
           good.store(false, std::memory_order_relaxed);
         }
+        return !reducer.cancelled();
       });
     }
   });

@@ -102,8 +102,9 @@ int packed_loop(const Nest& nest, const Cut& cut) {
 // One part: ranges of the loops, and of the row's bytes.
 class Part {
  public:
-  Part(const Nest& nest, const ScatterBuffers& buffers, const Cut& cut, int64_t number, bool check)
-      : nest_(nest), buffers_(buffers), check_(check), packed_loop_(packed_loop(nest, cut)) {
+  Part(const Nest& nest, const ScatterBuffers& buffers, const Cut& cut, int64_t number,
+       const Launch& launch)
+      : nest_(nest), buffers_(buffers), launch_(launch), packed_loop_(packed_loop(nest, cut)) {
     const int64_t row_pieces = divided_up(nest.row_bytes, cut.row_piece);
     first_byte_ = number % row_pieces * cut.row_piece;
     bytes_ = std::min(cut.row_piece, nest.row_bytes - first_byte_);
@@ -122,7 +123,7 @@ class Part {
     if (packed_loop_ >= 0) {
       return reduce_strips(0, {});
     }
-    RunReducer reducer(nest_, buffers_, prefetch_rows, first_byte_, bytes_, check_);
+    RunReducer reducer(nest_, buffers_, prefetch_rows, first_byte_, bytes_, launch_);
     return loops(reducer, 0, {});
   }
 
@@ -137,7 +138,7 @@ class Part {
       return reducer.reduce(start, extents_[l]);
     }
     bool good = true;
-    for (int64_t p = 0; p < extents_[l]; ++p, start.advance(loop, 1)) {
+    for (int64_t p = 0; p < extents_[l] && !reducer.cancelled(); ++p, start.advance(loop, 1)) {
       ask_ahead(reducer, l, p, start);
       good &= loops(reducer, l + 1, start);
     }
@@ -160,7 +161,9 @@ class Part {
     }
     bool good = true;
     start.advance(nest_.loops[l], begins_[l]);
-    for (int64_t p = 0; p < extents_[l]; ++p, start.advance(nest_.loops[l], 1)) {
+    const CancelPoint cancel(launch_.cancel);
+    for (int64_t p = 0; p < extents_[l] && !cancel.stopped();
+         ++p, start.advance(nest_.loops[l], 1)) {
       good &= reduce_strips(l + 1, start);
     }
     return good;
@@ -173,14 +176,14 @@ class Part {
     std::byte* const first = buffers_.data + start.data + begins_.back() * inner.data;
     Strip strip(nest_.coordinates[0], width);
     if (strip.data() == nullptr) {  // where it lies, then: slower, and needs no memory
-      RunReducer reducer(nest_, buffers_, 0, first_byte_, bytes_, check_);
+      RunReducer reducer(nest_, buffers_, 0, first_byte_, bytes_, launch_);
       return loops(reducer, packed_loop_, start);
     }
     strip.fill(first, width);
     Nest packed = nest_;
     packed.coordinates[0] = strip.coordinate();
     const ScatterBuffers buffers{strip.data(), buffers_.indices, buffers_.updates};
-    RunReducer reducer(packed, buffers, 0, 0, nest_.row_bytes, check_);
+    RunReducer reducer(packed, buffers, 0, 0, nest_.row_bytes, launch_);
     start.data = -begins_.back() * inner.data;  // the strip begins where the loop does
     const bool good = loops(reducer, packed_loop_, start);
     strip.put_back(first, width);
@@ -189,7 +192,7 @@ class Part {
 
   const Nest& nest_;
   const ScatterBuffers& buffers_;
-  const bool check_;
+  const Launch& launch_;
   const int packed_loop_;
   Fixed<int64_t> begins_, extents_;
   int64_t first_byte_, bytes_;
@@ -213,8 +216,9 @@ bool scatter_parts(const Nest& nest, const ScatterBuffers& buffers, const Launch
   const int64_t ahead = rows_ahead(nest, spread_bytes(nest, cut));
   std::atomic<bool> good{true};
   parallel_ranges(cut.parts(nest), threads, [&](int64_t begin, int64_t end) {
-    for (int64_t number = begin; number < end; ++number) {
-      if (!Part(nest, buffers, cut, number, launch.check_while_moving).reduce(ahead)) {
+    const CancelPoint cancel(launch.cancel);
+    for (int64_t number = begin; number < end && !cancel.stopped(); ++number) {
+      if (!Part(nest, buffers, cut, number, launch).reduce(ahead)) {
         good.store(false, std::memory_order_relaxed);
       }
     }

@@ -31,6 +31,7 @@ class Sorter {
         buffers_(buffers),
         threads_(threads),
         check_(launch.check_while_moving),
+        cancel_(launch.cancel),
         reach_(data_reach(nest)),
         counts_(reinterpret_cast<Counts*>(launch.workspace)),
         reduce_(reducer_for(nest.element_type, nest.reduction, nest.row_bytes)),
@@ -45,7 +46,7 @@ class Sorter {
   // False if it checks and met a bad index.
   bool run() {
     const int64_t points = point_count(nest_);
-    for (int64_t begin = 0; begin < points && good_; begin += kSegment) {
+    for (int64_t begin = 0; begin < points && good_ && !cancelled(); begin += kSegment) {
       run_segment(begin, std::min(kSegment, points - begin));
     }
     return good_;
@@ -64,16 +65,34 @@ class Sorter {
     parallel_ranges(kRanges, threads_, [&](int64_t first, int64_t last) {
       const int64_t from = range_begins_[static_cast<size_t>(first)];
       const int64_t count = range_begins_[static_cast<size_t>(last)] - from;
-      reduce_({.data = buffers_.data,
-               .to = to_ + from,
-               .updates = buffers_.updates,
-               .from = from_ + from,
-               .update_step = 0,
-               .count = count,
-               .row_bytes = nest_.row_bytes,
-               .prefetch_rows = ahead,
-               .reduce = reduce_row(nest_.element_type, nest_.reduction)});
+      reduce_in_blocks({.data = buffers_.data,
+                        .to = to_ + from,
+                        .updates = buffers_.updates,
+                        .from = from_ + from,
+                        .update_step = 0,
+                        .count = count,
+                        .row_bytes = nest_.row_bytes,
+                        .prefetch_rows = ahead,
+                        .reduce = reduce_row(nest_.element_type, nest_.reduction)});
     });
+  }
+
+  bool cancelled() const { return CancelPoint(cancel_).stopped(); }
+
+  void reduce_in_blocks(const RowReduction& all) const {
+    CancelPoint cancel(cancel_);
+    const int64_t block =
+        std::max<int64_t>(kBlock, CancelPoint::kPieceBytes / std::max(nest_.row_bytes, kLine));
+    RowReduction rows = all;
+    for (int64_t at = 0; at < all.count; at += block) {
+      rows.count = std::min(block, all.count - at);
+      if (cancel.before_rows(rows.count, nest_.row_bytes)) {
+        return;
+      }
+      reduce_(rows);
+      rows.to += rows.count;
+      rows.from += rows.count;
+    }
   }
 
   // Calls work(chunk, first, last): a share of a segment's points for each thread.
@@ -110,6 +129,7 @@ class Sorter {
             }
           }
           places += count;
+          return true;
         });
   }
 
@@ -140,6 +160,7 @@ class Sorter {
                      }
                    }
                    places += count;
+                   return true;
                  });
   }
 
@@ -147,6 +168,7 @@ class Sorter {
   const ScatterBuffers& buffers_;
   const Threads threads_;
   const bool check_;
+  const CancelScope* const cancel_;
   std::atomic<bool> good_{true};
   const ByteRange reach_;
   int shift_ = 0;

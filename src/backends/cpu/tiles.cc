@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "backends/cpu/points.h"
 #include "backends/cpu/strip.h"
@@ -17,6 +19,7 @@ namespace {
 // just fit the first-level cache.
 constexpr int64_t kShortBlock = 8192;
 constexpr int64_t kPointsAhead = 512;
+constexpr int64_t kLongRow = CancelPoint::kPieceBytes;
 
 // Divisions cost more than a small gather: most calls have a single piece.
 int64_t pieces(int64_t extent, int64_t tile) {
@@ -38,15 +41,19 @@ int64_t take_piece(int64_t& tile, const Loop& loop, int64_t extent) {
 class TileRunner {
  public:
   // With a strip, `nest` is the one that chooses from it.
-  TileRunner(const Nest& nest, const Tiling& tiling, const GatherBuffers& buffers, Strip* strip)
+  TileRunner(const Nest& nest, const Tiling& tiling, const GatherBuffers& buffers,
+             const Launch& launch, Strip* strip)
       : nest_(nest),
         tiling_(tiling),
         buffers_(buffers),
         routines_(routines()),
         strip_(strip),
-        data_(strip != nullptr ? strip->data() : buffers.data) {}
+        data_(strip != nullptr ? strip->data() : buffers.data),
+        cancel_(launch.cancel),
+        short_offsets_(tiling.short_offsets ? new (std::nothrow) int32_t[kShortBlock] : nullptr) {}
 
   bool good() const { return good_; }
+  bool cancelled() const { return cancel_.stopped(); }
 
   void run(int64_t tile) {
     const int64_t inner = take_piece(tile, tiling_.inner, tiling_.inner_tile);
@@ -65,8 +72,8 @@ class TileRunner {
  private:
   void run_blocks(const Place& place, int64_t rows, int64_t points) {
     if (tiling_.same_indices) {
-      const int64_t block = tiling_.short_offsets ? kShortBlock : kBlock;
-      for (int64_t at = 0; at < points; at += block) {
+      const int64_t block = short_offsets_ != nullptr ? kShortBlock : kBlock;
+      for (int64_t at = 0; at < points && !cancelled(); at += block) {
         run_same_indices(place, rows, at, std::min(block, points - at));
       }
       return;
@@ -78,6 +85,9 @@ class TileRunner {
     }
     for (int64_t row = 0; row < rows; ++row, first.advance(tiling_.middle, 1)) {
       for (int64_t at = 0; at < points; at += kBlock) {
+        if (cancel_.before_rows(std::min(kBlock, points - at), narrow_bytes())) {
+          return;
+        }
         run_own_indices(first, at, std::min(kBlock, points - at), points);
       }
     }
@@ -86,7 +96,7 @@ class TileRunner {
   // One block of indices, resolved once, on `rows` steps of the middle loop.
   void run_same_indices(Place place, int64_t rows, int64_t at, int64_t count) {
     place.advance(tiling_.inner, at);
-    if (tiling_.short_offsets) {
+    if (short_offsets_ != nullptr) {
       resolve_short(place, count);
     } else {
       resolve(place, count);
@@ -94,9 +104,12 @@ class TileRunner {
     // The first block brings the data in; the others find it in cache.
     const int64_t bytes = at == 0 ? tiling_.next_data_bytes : 0;
     for (int64_t row = 0; row < rows; ++row, place.advance(tiling_.middle, 1)) {
+      if (cancel_.before_rows(count, narrow_bytes())) {
+        return;
+      }
       const Ahead next_data{data_ + place.data + tiling_.middle.data, bytes};
-      if (tiling_.short_offsets) {
-        routines_.gather_short(row_move(place, count, {}, next_data), short_offsets_);
+      if (short_offsets_ != nullptr) {
+        routines_.gather_short(row_move(place, count, {}, next_data), short_offsets_.get());
       } else {
         move(place, count, {}, next_data);
       }
@@ -170,13 +183,38 @@ class TileRunner {
     for (int64_t at = 0; at < count; at += kBlock, place.advance(tiling_.inner, kBlock)) {
       const int64_t block = std::min(kBlock, count - at);
       resolve(place, block);
-      std::transform(offsets_, offsets_ + block, short_offsets_ + at,
+      std::transform(offsets_, offsets_ + block, short_offsets_.get() + at,
                      [](int64_t offset) { return static_cast<int32_t>(offset); });
     }
   }
 
   void move(const Place& place, int64_t count, const Ahead& next_indices, const Ahead& next_data) {
-    const RowMove rows = row_move(place, count, next_indices, next_data);
+    RowMove rows = row_move(place, count, next_indices, next_data);
+    if (rows.row_bytes > kLongRow) {
+      move_long_rows(rows);
+    } else {
+      move_rows(rows);
+    }
+  }
+
+  // Rows that take so long that it is asked before each piece of them whether to go on.
+  void move_long_rows(RowMove rows) {
+    const int64_t piece = kLongRow / nest_.element_bytes * nest_.element_bytes;
+    const int64_t* const end = rows.offsets + rows.count;
+    std::byte* output = rows.output;
+    rows.count = 1;
+    for (; rows.offsets != end; ++rows.offsets, output += rows.output_step) {
+      for (int64_t at = 0; at < nest_.row_bytes && !cancel_.before(piece); at += piece) {
+        RowMove part = rows;
+        part.data += at;
+        part.output = output + at;
+        part.row_bytes = std::min(piece, nest_.row_bytes - at);
+        move_rows(part);
+      }
+    }
+  }
+
+  void move_rows(const RowMove& rows) {
     if (nest_.out_of_range == OutOfRange::kFill) {
       move_or_fill(rows);
     } else {
@@ -194,7 +232,7 @@ class TileRunner {
       rows.count = other - rows.offsets;
       if (fill) {
         for (int64_t i = 0; i < rows.count; ++i) {
-          fill_row(rows.output + i * rows.output_step);
+          fill_row(rows.output + i * rows.output_step, rows.row_bytes);
         }
       } else {
         routines_.move(rows);
@@ -205,11 +243,14 @@ class TileRunner {
     }
   }
 
-  void fill_row(std::byte* output) const {
-    for (int64_t at = 0; at < nest_.row_bytes; at += nest_.element_bytes) {
+  void fill_row(std::byte* output, int64_t bytes) const {
+    for (int64_t at = 0; at < bytes; at += nest_.element_bytes) {
       std::memcpy(output + at, nest_.fill_value, static_cast<size_t>(nest_.element_bytes));
     }
   }
+
+  // Of a row, as far as it is moved without asking.
+  int64_t narrow_bytes() const { return std::min(nest_.row_bytes, kLongRow); }
 
   const Nest& nest_;
   const Tiling& tiling_;
@@ -217,9 +258,10 @@ class TileRunner {
   const Routines& routines_;
   Strip* const strip_;
   const std::byte* const data_;
+  CancelPoint cancel_;
   bool good_ = true;
   alignas(64) int64_t offsets_[kBlock];
-  alignas(64) int32_t short_offsets_[kShortBlock];
+  std::unique_ptr<int32_t[]> short_offsets_;  // 32 KiB, which a thread's stack may not have
 };
 
 }  // namespace
@@ -247,11 +289,11 @@ Tiling tile_nest(const Nest& nest) {
   return tiling;
 }
 
-bool run_tiles(const Nest& nest, const Tiling& tiling, const GatherBuffers& buffers, int64_t begin,
-               int64_t end) {
+bool run_tiles(const Nest& nest, const Tiling& tiling, const GatherBuffers& buffers,
+               const Launch& launch, int64_t begin, int64_t end) {
   const auto run = [&](const Nest& tile_nest, Strip* strip) {
-    TileRunner runner(tile_nest, tiling, buffers, strip);
-    for (int64_t tile = begin; tile < end; ++tile) {
+    TileRunner runner(tile_nest, tiling, buffers, launch, strip);
+    for (int64_t tile = begin; tile < end && !runner.cancelled(); ++tile) {
       runner.run(tile);
     }
     if (tiling.stream) {

@@ -31,8 +31,9 @@ struct Tiling {
 // The whole nest as one row of tiles: inner_tile points of the innermost loop each.
 Tiling tile_nest(const Nest& nest);
 
-// Moves tiles [begin, end). False if tiling.check is set and an index was bad.
-bool run_tiles(const Nest& nest, const Tiling& tiling, const GatherBuffers& buffers, int64_t begin,
-               int64_t end);
+// Moves tiles [begin, end), or those until the launch is cancelled. False if tiling.check is set
+// and an index was bad.
+bool run_tiles(const Nest& nest, const Tiling& tiling, const GatherBuffers& buffers,
+               const Launch& launch, int64_t begin, int64_t end);
 
 }  // namespace sheaf::cpu

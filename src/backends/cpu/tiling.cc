@@ -121,7 +121,7 @@ bool run_tiling(const Nest& nest, Tiling& tiling, const GatherBuffers& buffers,
   }
   std::atomic<bool> good{true};
   parallel_ranges(tiling.tiles(), threads, [&](int64_t begin, int64_t end) {
-    if (!run_tiles(nest, tiling, buffers, begin, end)) {
+    if (!run_tiles(nest, tiling, buffers, launch, begin, end)) {
       good.store(false, std::memory_order_relaxed);
     }
   });

@@ -77,6 +77,38 @@ __global__ void __launch_bounds__(kBlockThreads)
   move_tile<kBytes, kIndices>(args, blockIdx.x, stop);
 }
 
+// Up to this many words a call takes the time of two dependent loads and of fetching the code: one
+// word per thread, and little code.
+constexpr int64_t kFewWords = int64_t{1} << 16;
+constexpr int kFewThreads = 128;
+
+template <int kBytes, Indices kIndices>
+__global__ void __launch_bounds__(kFewThreads)
+    few_rows_kernel(const __grid_constant__ GatherArgs<NestOf<1, 1>> args) {
+  const uint32_t number = blockIdx.x * kFewThreads + threadIdx.x;
+  if (number >= args.words) {
+    return;
+  }
+  const DeviceLoop& loop = args.nest.loops[0];
+  const DeviceCoordinate& coordinate = args.nest.coordinates[0];
+  const uint32_t row = args.near_row_words.quotient(number);
+  const int64_t column = int64_t{number - row * args.near_row_words.divisor} * kBytes;
+  const int64_t raw =
+      load_raw<kIndices>(args.nest.index_kind, args.indices, row * loop.index + coordinate.offset);
+  const bool stop = refused(args.check);
+  const int64_t entry = entry_of(args.nest, raw, coordinate.extent);
+  Word<kBytes> word;
+  if (entry != kOutside) {
+    word = load<Word<kBytes>>(args.data + row * loop.data + entry * coordinate.stride + column);
+  }
+  if (!stop) {
+    if (entry == kOutside) {
+      word = outside_word<kBytes>(args.nest, args.report, column);
+    }
+    *reinterpret_cast<Word<kBytes>*>(args.output + row * loop.output + column) = word;
+  }
+}
+
 // From this many words on, the place of a row is computed once for all of them.
 constexpr uint64_t kWideRow = 8;
 
@@ -137,6 +169,13 @@ void launch_wide(const GatherCall& call) {
 template <int kBytes, Indices kIndices, class DeviceNest>
 void launch(const GatherCall& call, const SmallCheck& check) {
   const GatherArgs<DeviceNest> args(call, kBytes);
+  if constexpr (std::is_same_v<DeviceNest, NestOf<1, 1>>) {
+    if (check.count == 0 && args.words <= kFewWords) {
+      few_rows_kernel<kBytes, kIndices>
+          <<<blocks_of(args.words, kFewThreads), kFewThreads, 0, call.stream>>>(args);
+      return;
+    }
+  }
   const unsigned blocks = blocks_of(args.words, kTileWords<kBytes>);
   rows_kernel<kBytes, kIndices, DeviceNest><<<blocks, kBlockThreads, 0, call.stream>>>(args, check);
 }

@@ -15,6 +15,7 @@ template <class Index>
 struct GatherWalk {
   const Nest& nest;
   const GatherBuffers& buffers;
+  CancelPoint& cancel;
 
   void loops(int loop, int64_t data, int64_t index, int64_t output) const {
     if (loop == nest.loops.size()) {
@@ -22,7 +23,7 @@ struct GatherWalk {
       return;
     }
     const Loop& l = nest.loops[loop];
-    for (int64_t p = 0; p < l.extent; ++p) {
+    for (int64_t p = 0; p < l.extent && !cancel.before_rows(1, nest.row_bytes); ++p) {
       loops(loop + 1, data + p * l.data, index + p * l.index, output + p * l.output);
     }
   }
@@ -50,7 +51,7 @@ struct GatherWalk {
   bool all_in_range(int loop, int64_t index) const {
     if (loop < nest.index_loops.size()) {
       const IndexLoop& l = nest.index_loops[loop];
-      for (int64_t p = 0; p < l.extent; ++p) {
+      for (int64_t p = 0; p < l.extent && !cancel.before_rows(1, 0); ++p) {
         if (!all_in_range(loop + 1, index + p * l.stride)) {
           return false;
         }
@@ -69,18 +70,20 @@ struct GatherWalk {
 
 }  // namespace
 
-bool gather(const Nest& nest, const GatherBuffers& buffers, const Launch& /*launch*/) {
+bool gather(const Nest& nest, const GatherBuffers& buffers, const Launch& launch) {
+  CancelPoint cancel(launch.cancel);
   with_index_type(nest.index_type, [&](auto zero) {
-    GatherWalk<decltype(zero)>{nest, buffers}.loops(0, 0, 0, 0);
+    GatherWalk<decltype(zero)>{nest, buffers, cancel}.loops(0, 0, 0, 0);
   });
   return true;
 }
 
-bool all_in_range(const Plan& plan, const std::byte* indices, const Launch& /*launch*/) {
+bool all_in_range(const Plan& plan, const std::byte* indices, const Launch& launch) {
+  CancelPoint cancel(launch.cancel);
   const Nest& nest = plan.nest();
   const GatherBuffers buffers{nullptr, indices, nullptr};
   return with_index_type(nest.index_type, [&](auto zero) {
-    return GatherWalk<decltype(zero)>{nest, buffers}.all_in_range(0, 0);
+    return GatherWalk<decltype(zero)>{nest, buffers, cancel}.all_in_range(0, 0);
   });
 }
 

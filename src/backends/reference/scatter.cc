@@ -18,6 +18,7 @@ struct ScatterWalk {
   ReduceRow reduce;
   // How far each coordinate's window has come: what its loop adds to the index.
   Fixed<int64_t>& windows;
+  CancelPoint& cancel;
 
   void loops(int loop, int64_t data, int64_t index, int64_t updates) const {
     if (loop == nest.loops.size()) {
@@ -25,7 +26,7 @@ struct ScatterWalk {
       return;
     }
     const Loop& l = nest.loops[loop];
-    for (int64_t p = 0; p < l.extent; ++p) {
+    for (int64_t p = 0; p < l.extent && !cancel.before_rows(1, nest.row_bytes); ++p) {
       if (l.window != 0) {
         windows[static_cast<int>(l.window) - 1] = p;
       }
@@ -54,32 +55,35 @@ struct ScatterWalk {
   }
 };
 
-void copy_loops(const Nest& nest, int loop, const std::byte* data, std::byte* output) {
+void copy_loops(const Nest& nest, CancelPoint& cancel, int loop, const std::byte* data,
+                std::byte* output) {
   if (loop == nest.loops.size()) {
     const auto bytes = static_cast<size_t>(nest.row_bytes);
     data == nullptr ? std::memset(output, 0, bytes) : std::memcpy(output, data, bytes);
     return;
   }
   const Loop& l = nest.loops[loop];
-  for (int64_t p = 0; p < l.extent; ++p) {
-    copy_loops(nest, loop + 1, data == nullptr ? nullptr : data + p * l.data,
+  for (int64_t p = 0; p < l.extent && !cancel.before_rows(1, nest.row_bytes); ++p) {
+    copy_loops(nest, cancel, loop + 1, data == nullptr ? nullptr : data + p * l.data,
                output + p * l.output);
   }
 }
 
 }  // namespace
 
-bool scatter(const Nest& nest, const ScatterBuffers& buffers, const Launch& /*launch*/) {
+bool scatter(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
+  CancelPoint cancel(launch.cancel);
   Fixed<int64_t> windows(nest.coordinates.size(), 0);
   const ReduceRow reduce = reduce_row(nest.element_type, nest.reduction);
   with_index_type(nest.index_type, [&](auto zero) {
-    ScatterWalk<decltype(zero)>{nest, buffers, reduce, windows}.loops(0, 0, 0, 0);
+    ScatterWalk<decltype(zero)>{nest, buffers, reduce, windows, cancel}.loops(0, 0, 0, 0);
   });
   return true;
 }
 
-void copy(const Nest& nest, const std::byte* data, std::byte* output, const Launch& /*launch*/) {
-  copy_loops(nest, 0, data, output);
+void copy(const Nest& nest, const std::byte* data, std::byte* output, const Launch& launch) {
+  CancelPoint cancel(launch.cancel);
+  copy_loops(nest, cancel, 0, data, output);
 }
 
 }  // namespace sheaf::reference

@@ -20,6 +20,7 @@ int return_code(sheaf_status status) {
     case SHEAF_OUT_OF_MEMORY: return SHEAF_BNNS_OUT_OF_MEMORY;
     case SHEAF_DEVICE_ERROR:
     case SHEAF_FILE_ERROR:
+    case SHEAF_CANCELLED:
     case SHEAF_INTERNAL_ERROR: return SHEAF_BNNS_INTERNAL_ERROR;
   }
   return SHEAF_BNNS_INTERNAL_ERROR;

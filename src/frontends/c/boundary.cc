@@ -21,6 +21,7 @@ sheaf_status status_of(ErrorCode code) {
     case ErrorCode::kOutOfMemory: return SHEAF_OUT_OF_MEMORY;
     case ErrorCode::kDevice: return SHEAF_DEVICE_ERROR;
     case ErrorCode::kFile: return SHEAF_FILE_ERROR;
+    case ErrorCode::kCancelled: return SHEAF_CANCELLED;
   }
   return SHEAF_INTERNAL_ERROR;
 }

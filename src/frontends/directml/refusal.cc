@@ -22,7 +22,8 @@ HRESULT result_of(ErrorCode code) {
     case ErrorCode::kUnsupported: return DXGI_ERROR_UNSUPPORTED;
     case ErrorCode::kOutOfMemory: return E_OUTOFMEMORY;
     case ErrorCode::kDevice:
-    case ErrorCode::kFile: break;  // no device and no file is ever asked
+    case ErrorCode::kFile:  // no device and no file is ever asked
+    case ErrorCode::kCancelled: break;
   }
   return E_FAIL;
 }

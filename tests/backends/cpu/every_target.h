@@ -3,6 +3,8 @@
 // Tests that run once for every instruction set that this machine has.
 #pragma once
 
+#include "backends/cpu/instruction_sets.h"
+
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 #include <hwy/targets.h>

@@ -4,6 +4,7 @@
 // succeeds or is refused with its output untouched, and so does the next one. (Where an allocation
 // of a worker thread fails, oneTBB itself ends the process.)
 #include <gtest/gtest.h>
+#include <sheaf/c.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,7 +43,7 @@ void* malloc(size_t bytes) { return fails_now() ? nullptr : __libc_malloc(bytes)
 namespace sheaf {
 namespace {
 
-constexpr int64_t kCount = 300000;
+constexpr int64_t kCount = 150000;
 
 // Runs in a child: oneTBB starts anew, and a hang ends by the alarm.
 enum Outcome { kAllWell = 0, kWrong = 1, kNothingFailed = 2 };
@@ -123,20 +124,70 @@ TEST(OutOfMemory, LeavesAGatherWhole) {
   }
 }
 
-TEST(OutOfMemory, LeavesAScatterWhole) {
-  const Plan plan = plan_scatter_nd({f32, {50000}}, {i64, {kCount, 1}}, {f32, {kCount}},
-                                    {.reduction = Reduction::kAdd});
-  const std::vector<float> data(50000, 1.0F);
+// By every reduction, and as each way of calling it.
+class OutOfMemoryScatter : public testing::TestWithParam<Reduction> {};
+
+TEST_P(OutOfMemoryScatter, LeavesTheOutputWhole) {
+  constexpr int64_t kCells = 20000;
+  const ScatterNdOptions options{.reduction = GetParam()};
+  const std::vector<float> data(kCells, 1.0F);
   std::vector<int64_t> indices(kCount);
-  std::vector<float> updates(kCount), output(50000), expected = data;
+  std::vector<float> updates(kCount), output(kCells), expected(kCells);
   for (size_t i = 0; i < indices.size(); ++i) {
-    indices[i] = static_cast<int64_t>(i * 7919 % 50000);
+    indices[i] = static_cast<int64_t>(i * 7919 % kCells);
     updates[i] = static_cast<float>(i % 8);
-    expected[static_cast<size_t>(indices[i])] += updates[i];
+  }
+  const Plan plan = plan_scatter_nd({f32, {kCells}}, {i64, {kCount, 1}}, {f32, {kCount}}, options);
+  plan.run(data.data(), indices.data(), updates.data(), expected.data(), {.kernel = "reference"});
+  for (const int threads : {0, 2}) {
+    fail_each_allocation([&] {
+      return well_ended(output, expected, [&] {
+        plan.run(data.data(), indices.data(), updates.data(), output.data(), {.threads = threads});
+      });
+    });
+  }
+  fail_each_allocation([&] {  // planned and run in one call
+    return well_ended(output, expected, [&] {
+      scatter_nd(view(data), view(indices, {kCount, 1}), view(updates), view(output), options);
+    });
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, OutOfMemoryScatter,
+                         testing::Values(Reduction::kNone, Reduction::kAdd, Reduction::kSub,
+                                         Reduction::kMul, Reduction::kMin, Reduction::kMax,
+                                         Reduction::kMean));
+
+TEST(OutOfMemory, LeavesOtherCallsWhole) {
+  std::vector<float> data(kCount), output(kCount), expected(kCount);
+  std::vector<int64_t> indices(kCount);
+  for (size_t i = 0; i < data.size(); ++i) {
+    data[i] = static_cast<float>(i);
+    indices[i] = static_cast<int64_t>(data.size() - 1 - i);
+    expected[i] = static_cast<float>(indices[i]);
   }
   fail_each_allocation([&] {
+    return well_ended(output, expected, [&] { gather(view(data), view(indices), view(output)); });
+  });
+  fail_each_allocation([&] {
     return well_ended(output, expected, [&] {
-      plan.run(data.data(), indices.data(), updates.data(), output.data());
+      const Array made = gather(view(data), view(indices));
+      const auto values = made.elements<float>();
+      std::copy(values.begin(), values.end(), output.begin());
+    });
+  });
+  fail_each_allocation(
+      [&] { return well_ended(output, data, [&] { copy(view(data), view(output)); }); });
+  const DLDevice host{kDLCPU, 0};
+  int64_t count = kCount;
+  const DLTensor from{data.data(), host, 1, {kDLFloat, 32, 1}, &count, nullptr, 0};
+  const DLTensor by{indices.data(), host, 1, {kDLInt, 64, 1}, &count, nullptr, 0};
+  const DLTensor to{output.data(), host, 1, {kDLFloat, 32, 1}, &count, nullptr, 0};
+  fail_each_allocation([&] {
+    return well_ended(output, expected, [&] {
+      if (sheaf_gather(&from, &by, &to, nullptr) == SHEAF_OUT_OF_MEMORY) {
+        throw std::bad_alloc();
+      }
     });
   });
 }

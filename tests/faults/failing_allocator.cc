@@ -8,6 +8,7 @@
 namespace {
 
 thread_local int allocations_left = -1;
+thread_local long live = 0;
 
 void* allocate(size_t size, size_t alignment) {
   if (allocations_left == 0) {
@@ -17,7 +18,9 @@ void* allocate(size_t size, size_t alignment) {
     --allocations_left;
   }
   const size_t rounded = (size + alignment - 1) / alignment * alignment;
-  return std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+  void* const memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+  live += memory != nullptr ? 1 : 0;
+  return memory;
 }
 
 void* allocate_or_throw(size_t size, size_t alignment) {
@@ -26,6 +29,11 @@ void* allocate_or_throw(size_t size, size_t alignment) {
     throw std::bad_alloc();
   }
   return memory;
+}
+
+void release(void* memory) {
+  live -= memory != nullptr ? 1 : 0;
+  std::free(memory);
 }
 
 constexpr size_t kDefault = alignof(std::max_align_t);
@@ -40,9 +48,10 @@ void* operator new(size_t size, const std::nothrow_t&) noexcept { return allocat
 void* operator new(size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
   return allocate(size, static_cast<size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, size_t) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { release(memory); }
 
-void sheaf::capi_tests::allow_allocations(int count) { allocations_left = count; }
+void sheaf::faults::allow_allocations(int count) { allocations_left = count; }
+long sheaf::faults::live_blocks() { return live; }

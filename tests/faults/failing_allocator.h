@@ -4,9 +4,12 @@
 // it takes free() in an operator delete for a mistake.)
 #pragma once
 
-namespace sheaf::capi_tests {
+namespace sheaf::faults {
 
 // This thread's next `count` allocations succeed and all later ones fail; negative: none fails.
 void allow_allocations(int count);
 
-}  // namespace sheaf::capi_tests
+// Of this thread: how many of its blocks are not yet freed.
+long live_blocks();
+
+}  // namespace sheaf::faults

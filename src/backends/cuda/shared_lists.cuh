@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+//
+// The updates of a few columns, put into lists by cell in shared memory, for reduce_shared.cuh.
+// Lists are made in any order, by all threads at once.
+#pragma once
+
+#include "backends/cuda/scatter_shared.h"
+
+namespace sheaf::cuda {
+
+inline constexpr uint32_t kListEnd = 0xFFFF;
+
+// An element at any address, by bytes.
+template <int kBytes>
+struct Packed {
+  std::byte bytes[kBytes];
+};
+
+// How elements are loaded: by one instruction, or as the alignment of T allows.
+template <class T>
+__device__ T load_element(const std::byte* memory) {
+  if constexpr (alignof(T) == sizeof(T)) {
+    const auto word = load_once<Word<sizeof(T)>>(memory);
+    return *reinterpret_cast<const T*>(&word);
+  } else {
+    return *reinterpret_cast<const T*>(memory);
+  }
+}
+
+// The parts of a block's shared memory.
+template <class T>
+struct SharedMemory {
+  T* values;        // by item
+  uint32_t* heads;  // by slot, in the low half: the first item of its list, or kListEnd
+  uint16_t* next;   // by item: the next one of its list, or kListEnd
+  uint16_t* slots;  // by item
+  uint16_t* long_slots;
+
+  __device__ SharedMemory(const SharedArgs& args, void* memory) {
+    values = static_cast<T*>(memory);
+    heads = reinterpret_cast<uint32_t*>(values + args.chunk);
+    next = reinterpret_cast<uint16_t*>(heads + (args.cells << args.column_bits));
+    slots = next + args.chunk;
+    long_slots = slots + args.chunk;
+  }
+  __device__ uint16_t& head(uint32_t slot) const {
+    return reinterpret_cast<uint16_t*>(heads)[2 * slot];
+  }
+  // Slots of lists of several items, in the high halves of the heads, which making lists leaves to
+  // them.
+  __device__ uint16_t& noted(uint32_t number) const {
+    return reinterpret_cast<uint16_t*>(heads)[2 * number + 1];
+  }
+};
+
+// How many lists of several items, and how many long ones, a block has found.
+struct ListCounts {
+  uint32_t noted, long_lists;
+};
+
+// The next free place of a list that is filled by many threads: one addition for all lanes that
+// come here together.
+__device__ inline uint32_t take_place(uint32_t& count) {
+  const uint32_t lanes = __activemask();
+  const uint32_t lane = threadIdx.x % 32;
+  const int leader = __ffs(static_cast<int>(lanes)) - 1;
+  uint32_t first = 0;
+  if (static_cast<int>(lane) == leader) {
+    first = atomicAdd(&count, static_cast<uint32_t>(__popc(lanes)));
+  }
+  return __shfl_sync(lanes, first, leader) +
+         static_cast<uint32_t>(__popc(lanes & ((1U << lane) - 1)));
+}
+
+// A group's place in the tensors, and how many columns it has.
+struct SharedGroup {
+  Place place;
+  int columns;
+
+  __device__ SharedGroup(const SharedArgs& args, int64_t number) {
+    const int64_t point = number / args.groups_of_point;
+    const int64_t first = (number - point * args.groups_of_point) << args.column_bits;
+    place = locate(args.batch, point);
+    place.data += first * args.column.data;
+    place.index += first * args.column.index + args.batch.coordinates[0].offset;
+    place.output += first * args.column.output;
+    columns = static_cast<int>(min(int64_t{1} << args.column_bits, args.column.extent - first));
+  }
+};
+
+// Items [first, first + count) of a group, into lists. kInLines: args.in_lines is known to be true.
+template <class T, bool kInLines, Indices kIndices>
+__device__ void make_lists(const SharedArgs& args, const SharedGroup& group, int64_t first,
+                           int count, const SharedMemory<T>& memory) {
+  constexpr int kInFlight = kInLines && sizeof(T) <= 4 ? 8 : 4;
+  const int bits = kInLines ? 0 : args.column_bits;
+  const int64_t index_stride = kInLines ? 1 : args.updates.index;
+  const int64_t update_stride = kInLines ? int64_t{sizeof(T)} : args.updates.output;
+  const int column_mask = (1 << bits) - 1;
+  const std::byte* updates =
+      args.call.updates + group.place.output + (first >> bits) * update_stride;
+  const int64_t index = group.place.index + (first >> bits) * index_stride;
+  const auto cells = static_cast<uint32_t>(args.cells);
+  const int step = static_cast<int>(blockDim.x);
+  for (int begin = static_cast<int>(threadIdx.x); begin < count; begin += kInFlight * step) {
+    int64_t raw[kInFlight];
+    T values[kInFlight];
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      const int item = begin + i * step;
+      const int column = item & column_mask;
+      const int64_t update = item >> bits;
+      if (item < count && (kInLines || column < group.columns)) {
+        raw[i] =
+            load_raw_once<kIndices>(args.batch.index_kind, args.call.indices,
+                                    index + update * index_stride + column * args.column.index);
+        values[i] = load_element<T>(updates + update * update_stride + column * args.column.output);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      const int item = begin + i * step;
+      const int column = item & column_mask;
+      if (item < count) {
+        const uint32_t cell = kInLines || column < group.columns
+                                  ? narrow_entry_of(args.batch, raw[i], cells)
+                                  : kNarrowOutside;
+        const uint32_t slot = (cell << bits) + static_cast<uint32_t>(column);
+        memory.values[item] = values[i];
+        memory.slots[item] = static_cast<uint16_t>(cell == kNarrowOutside ? kListEnd : slot);
+        if (cell != kNarrowOutside) {
+          memory.next[item] =
+              static_cast<uint16_t>(atomicExch(memory.heads + slot, static_cast<uint32_t>(item)));
+        }
+      }
+    }
+  }
+}
+
+// By all threads of a block.
+__device__ inline void prefetch_lines(const std::byte* memory, int64_t bytes) {
+  for (int64_t at = int64_t{threadIdx.x} * kLineBytes; at < bytes;
+       at += int64_t{blockDim.x} * kLineBytes) {
+    prefetch(memory + at);
+  }
+}
+
+// What the block's next group reads, so that it is on its way while lists are reduced.
+__device__ inline void prefetch_group(const SharedArgs& args, int64_t number, int element_bytes) {
+  if (number < args.groups && args.in_lines) {
+    const SharedGroup group(args, number);
+    prefetch_lines(args.call.indices + group.place.index * args.index_bytes,
+                   args.updates.extent * args.index_bytes);
+    prefetch_lines(args.call.updates + group.place.output, args.updates.extent * element_bytes);
+    prefetch_lines(args.call.output + group.place.data, int64_t{args.cells} * element_bytes);
+  }
+}
+
+}  // namespace sheaf::cuda

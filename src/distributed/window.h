@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// Memory of every rank that all ranks of one node can read: rows lie there until they are wanted,
+// instead of travelling in messages.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "distributed/communicator.h"
+
+namespace sheaf::distributed {
+
+class Window {
+ public:
+  // Collective. `bytes` may differ between ranks. Null if the ranks are on several nodes, if
+  // they outnumber the cores, for then its collective calls cost more than it saves, or if one of
+  // them finds no room: then all go without.
+  static std::unique_ptr<Window> open(const Communicator& comm, int64_t bytes);
+
+  Window(const Communicator& comm, MPI_Win window);
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+  ~Window();  // collective
+
+  std::byte* mine() const { return parts_[size(comm_.rank())]; }
+  const std::byte* of(int rank) const { return parts_[size(rank)]; }
+
+  // Before the message that tells others of what was written, and after it has come.
+  void sync() const;
+
+ private:
+  const Communicator& comm_;
+  MPI_Win window_;
+  std::vector<std::byte*> parts_;  // by rank
+};
+
+}  // namespace sheaf::distributed
