@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "execution/cancel.h"
 #include "helpers/problem_plan.h"
 #include "helpers/refusal.h"
 #include "sheaf/sheaf.h"
@@ -57,6 +58,15 @@ TEST(Cancelled, SaysSo) {
       "  data f32[10]   indices i64[1048576]   axis 0   output f32[1048576]\n"
       "  try: the same call again");
   EXPECT_EQ(output, std::vector<float>(kCount, -1)) << "cancelled while indices were checked";
+}
+
+TEST(Cancelled, WorkOfMillisecondsAsksEachTime) {
+  const Plan plan = plan_gather({f32, {10}}, {i64, {2}});
+  EXPECT_NO_THROW(ask_and_throw(nullptr, plan.request()));
+  Countdown later{1};
+  const CancelScope scope(later.cancel());
+  EXPECT_NO_THROW(ask_and_throw(&scope, plan.request()));
+  EXPECT_EQ(code_of([&] { ask_and_throw(&scope, plan.request()); }), ErrorCode::kCancelled);
 }
 
 TEST(Cancelled, SmallCallsDoNotAsk) {
