@@ -22,7 +22,7 @@ enum class ErrorCode : int {
   kIndexOutOfRange = 2,  // an index value, under the rule `fail`
   kUnsupported = 3,      // no kernel or backend for a valid plan
   kOutOfMemory = 4,
-  kDevice = 5,  // the device reported an error
+  kDevice = 5,     // the device reported an error
   kFile = 6,       // a file is malformed, or reading or writing it failed
   kCancelled = 7,  // the caller ended the run: sheaf/cancel.h
 };

@@ -80,6 +80,9 @@ TEST(Dlpack, ByteOffset) {
   values.tensor.byte_offset = 16;
   values.tensor.data = reinterpret_cast<void*>(UINTPTR_MAX - 8);
   EXPECT_THAT(refusal(values.tensor), HasSubstr("byte_offset = 16 leaves the address space"));
+  values.tensor.byte_offset = uint64_t{1} << 63;  // within the address space, beyond any object
+  values.tensor.data = reinterpret_cast<void*>(16);
+  EXPECT_THAT(refusal(values.tensor), HasSubstr("byte_offset out of range"));
   values.tensor.data = nullptr;  // stays null, for the plan to refuse
   EXPECT_EQ(tensor_from_dlpack(values.tensor, kArgument).data, nullptr);
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "execution/cancel.h"
 #include "helpers/problem_plan.h"
 #include "helpers/refusal.h"
 #include "sheaf/sheaf.h"
@@ -57,6 +58,15 @@ TEST(Cancelled, SaysSo) {
       "  data f32[10]   indices i64[1048576]   axis 0   output f32[1048576]\n"
       "  try: the same call again");
   EXPECT_EQ(output, std::vector<float>(kCount, -1)) << "cancelled while indices were checked";
+}
+
+TEST(Cancelled, WorkOfMillisecondsAsksEachTime) {
+  const Plan plan = plan_gather({f32, {10}}, {i64, {2}});
+  EXPECT_NO_THROW(ask_and_throw(nullptr, plan.request()));
+  Countdown later{1};
+  const CancelScope scope(later.cancel());
+  EXPECT_NO_THROW(ask_and_throw(&scope, plan.request()));
+  EXPECT_EQ(code_of([&] { ask_and_throw(&scope, plan.request()); }), ErrorCode::kCancelled);
 }
 
 TEST(Cancelled, SmallCallsDoNotAsk) {
@@ -202,6 +212,8 @@ TEST(Cancelled, MovesStop) {
   EXPECT_TRUE(stops([&] { fill_sequence(to, 0.0, 1.0); }));
   std::vector<int32_t> copied(kCount * 2), largest(kCount / 2);
   EXPECT_TRUE(stops([&] { tile(from, view(copied, {2, kCount}), {2, 1}); }));
+  std::vector<int32_t> coordinates(kCount);
+  EXPECT_TRUE(stops([&] { nonzero(view(numbers), view(coordinates, {kCount, 1})); }));
   std::vector<int64_t> places(kCount / 2);
   EXPECT_TRUE(stops([&] {
     top_k(view(numbers, {kCount / 2, 2}), view(largest, {kCount / 2, 1}),

@@ -141,6 +141,12 @@ TEST_F(QueueTest, RefusesBeforeAnythingIsStarted) {
   };
   EXPECT_NE(text({.device = kDeferred}, rows.data()).find("workspace too small"),
             std::string::npos);
+  Queue missing = queue(plan);
+  missing.workspace.memory = nullptr;
+  EXPECT_NE(text(missing, rows.data()).find("the workspace has 0 bytes"), std::string::npos);
+  Queue small = queue(plan);
+  --small.workspace.bytes;
+  EXPECT_NE(text(small, rows.data()).find("workspace too small"), std::string::npos);
   Queue q = queue(plan);
   q.workspace.memory = static_cast<std::byte*>(q.workspace.memory) + 8;
   EXPECT_NE(text(q, rows.data()).find("misaligned workspace"), std::string::npos);

@@ -122,6 +122,13 @@ TEST_F(PlanRun, RefusesStridesThatLeaveTheAddressSpace) {
             "  the strides of data lead from its pointer out of the address space\n"
             "  data u8[2] strides [9223372036854775806]   indices u8[1]   axis 0   output u8[1]\n"
             "  try: check the strides; they are in elements, not in bytes");
+  // And below the lowest address, from a pointer near the highest.
+  const Plan plan_back = plan_gather({u8, {int64_t{1} << 62}, {-2}}, {u8, {1}});
+  const auto* const high = reinterpret_cast<const void*>(~uintptr_t{0} - 7);
+  EXPECT_NE(refusal([&] {
+              plan_back.run(high, bytes + 1, bytes + 2);
+            }).find("the strides of data lead from its pointer out of the address space"),
+            std::string::npos);
 }
 
 TEST_F(PlanRun, RefusesTensorsItWasNotMadeFor) {

@@ -84,6 +84,30 @@ TEST(NormalizeScatter, TheCopyOfDataIsOneRow) {
       << "without a reduction the old value never counts";
 }
 
+// What a run makes for itself has to be within reach as well: counts of 8 bytes, copies of 4.
+TEST(ScatterSteps, RefusesCountsAndCopiesThatAreTooLarge) {
+  const int64_t huge = int64_t{1} << 61;
+  const TensorSpec one(i64, {1});
+  EXPECT_EQ(refusal([&] {
+              plan_scatter({u8, {huge}}, one, {u8, {1}}, {.reduction = Reduction::kMean});
+            }),
+            "scatter: tensor too large\n"
+            "  the counts of a mean, 8 bytes each, reach beyond 2^63 - 1 bytes\n"
+            "  data u8[2305843009213693952]   indices i64[1]   updates u8[1]   axis 0   "
+            "reduction mean   output u8[2305843009213693952]\n"
+            "  try: fewer elements a call, or reduction = add");
+  const ScatterOptions in_f32{.reduction = Reduction::kAdd, .accumulate_f32 = true};
+  const std::string reason = "its copy in f32 reaches beyond 2^63 - 1 bytes";
+  EXPECT_NE(refusal([&] {
+              plan_scatter({f8e4m3, {huge * 2}}, one, {f8e4m3, {1}}, in_f32);
+            }).find(reason),
+            std::string::npos);
+  EXPECT_NE(refusal([&] {
+              plan_scatter({f8e4m3, {2}}, {i64, {huge * 2}, {0}}, {f8e4m3, {huge * 2}}, in_f32);
+            }).find(reason),
+            std::string::npos);
+}
+
 TEST(PrintScatter, ReadsTheOtherWay) {
   const Plan plan =
       plan_scatter({f32, {9, 4}}, {i64, {2}}, {f32, {2, 4}},
