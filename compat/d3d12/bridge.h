@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "d3d12.h"
+#include "moves/moves.h"
 #include "sheaf/queue.h"
 
 namespace sheaf::d3d12 {
@@ -27,7 +28,7 @@ struct BufferMemory {
   const char* device;        // one of device_names(); "" for host memory
 };
 
-// A copy between buffers, which are on the host or on a device. Ranges were checked.
+// A copy between buffers, which are on the host or on the one device there is. Ranges were checked.
 inline void copy_bytes(const BufferMemory& to, UINT64 to_offset, const BufferMemory& from,
                        UINT64 from_offset, UINT64 bytes) {
   const auto count = static_cast<size_t>(bytes);
@@ -38,7 +39,13 @@ inline void copy_bytes(const BufferMemory& to, UINT64 to_offset, const BufferMem
     to.on_device->upload(from.data + from_at, count, to_at);
   } else if (to.on_device == nullptr) {
     from.on_device->download(to.data + to_at, count, from_at);
-  } else {
+  } else if (to.on_device != from.on_device || to_at + count <= from_at ||
+             from_at + count <= to_at) {
+    const TensorSpec all(u8, {static_cast<int64_t>(bytes)});
+    const void* source[] = {from.data + from_at};
+    void* target[] = {to.data + to_at};
+    moves::copy("CopyBufferRegion", all, all)(source, target, {.device = to.device});
+  } else {  // within one buffer, onto itself
     std::vector<std::byte> staging(count);
     from.on_device->download(staging.data(), count, from_at);
     to.on_device->upload(staging.data(), count, to_at);

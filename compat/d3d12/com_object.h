@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstring>
+#include <cwchar>
 #include <map>
 #include <mutex>
 #include <new>
@@ -15,8 +16,8 @@
 #include <variant>
 #include <vector>
 
+#include "d3d12.h"
 #include "sheaf/error.h"
-#include "sheaf_com.h"
 
 // What the shared libraries show; the rest is hidden.
 #define SHEAF_EXPORT __attribute__((visibility("default")))
@@ -158,16 +159,14 @@ class Named : public Counted<Derived, Base, Reachable...> {
   HRESULT SetPrivateDataInterface(REFGUID guid, Attached* object) override {
     return guarded([&] { return data_.set_interface(guid, const_cast<IUnknown*>(object)); });
   }
+  // A name is private data too, under a GUID that tools know; without the zero at its end.
   HRESULT SetName(LPCWSTR name) override {
-    return guarded([&] {
-      name_ = name == nullptr ? L"" : name;
-      return S_OK;
-    });
+    const size_t bytes = name == nullptr ? 0 : std::wcslen(name) * sizeof(WCHAR);
+    return SetPrivateData(WKPDID_D3DDebugObjectNameW, static_cast<UINT>(bytes), name);
   }
 
  private:
   PrivateData data_;
-  std::wstring name_;
 };
 
 // Hands a new object to the caller as `iid` asks. A null pointer to store it in: S_FALSE, as the

@@ -161,8 +161,18 @@ class Device final
   }
 };
 
+class Debug final : public com::Counted<Debug, ID3D12Debug, ID3D12Debug> {
+ public:
+  void EnableDebugLayer() override {}
+};
+
 }  // namespace
 }  // namespace sheaf::d3d12
+
+SHEAF_EXPORT HRESULT D3D12GetDebugInterface(REFIID iid, void** debug) {
+  using namespace sheaf;
+  return com::guarded([&] { return com::create_into<d3d12::Debug>(iid, debug); });
+}
 
 SHEAF_EXPORT HRESULT D3D12CreateDevice(IUnknown*, D3D_FEATURE_LEVEL minimum_feature_level,
                                        REFIID iid, void** device) {

@@ -23,15 +23,16 @@ class SingleOperator final : public Program {
       : Program(name), work_(std::move(work)) {
     inputs_ = std::move(inputs);
     outputs_ = std::move(outputs);
-    only_plans_ = work_.only_plans;
     place_owned();
   }
   void run(std::span<const void* const> inputs, std::span<void* const> outputs, std::byte*,
-           const Queue& queue) const override {
-    work_(inputs, outputs, queue);
-  }
+           const Queue& queue) const override;
 
  private:
+  // On host memory, with copies of the tensors, for work that is not a plan.
+  void run_staged(std::span<const void* const> inputs, std::span<void* const> outputs,
+                  const Queue& queue) const;
+
   moves::Work work_;
 };
 

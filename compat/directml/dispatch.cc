@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The command recorder: bindings are checked when a dispatch is recorded, and read when it runs.
+#include <algorithm>
+
 #include "objects.h"
 #include "plan/byte_ranges.h"
 #include "support/text.h"
@@ -118,18 +120,17 @@ struct Execution {
 // The device that all of its memory is on; null if some is host memory.
 const char* common_device(const Execution& e) {
   const char* device = nullptr;
-  for (const auto* places : {&e.inputs, &e.outputs}) {
-    for (const Place& place : *places) {
-      if (place.memory.data != nullptr && place.memory.on_device == nullptr) {
-        return nullptr;
-      }
-      device = place.memory.on_device != nullptr ? place.memory.device : device;
-    }
-  }
-  return device;
+  const auto on_host = [&](const Place& place) {
+    device = place.memory.on_device != nullptr ? place.memory.device : device;
+    return place.memory.data != nullptr && place.memory.on_device == nullptr;
+  };
+  const bool some_on_host = std::any_of(e.inputs.begin(), e.inputs.end(), on_host) ||
+                            std::any_of(e.outputs.begin(), e.outputs.end(), on_host) ||
+                            on_host(e.temporary);
+  return some_on_host ? nullptr : device;
 }
 
-// Runs on host memory, on copies of what lies on a device.
+// Runs on host memory, on copies of what lies on a device: for tensors in both.
 void run_on_host(const Execution& e) {
   std::vector<std::vector<std::byte>> copies;
   const auto host_address = [&](const Place& place) {
@@ -161,7 +162,7 @@ void run_on_host(const Execution& e) {
 
 void run(const Execution& e) {
   const char* device = common_device(e);
-  if (device == nullptr || !e.program->only_plans()) {
+  if (device == nullptr) {
     return run_on_host(e);
   }
   std::vector<const void*> inputs;

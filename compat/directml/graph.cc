@@ -4,11 +4,11 @@
 // and intermediate tensors placed in one temporary resource, where memory is used again as soon as
 // the last reader is done.
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "constants.h"
 #include "frontends/directml/refusal.h"
 #include "program.h"
 #include "support/text.h"
@@ -55,6 +55,7 @@ struct Node {
 struct ExtraOutput {
   size_t graph_output;
   Source source;
+  moves::Work copy;
 };
 
 const DML_GRAPH_EDGE_DESC* checked_list(const DML_GRAPH_EDGE_DESC* list, UINT count,
@@ -91,6 +92,9 @@ class Graph final : public Program {
       }
       nodes_.push_back(std::move(made));
     }
+    for (const Node& node : nodes_) {
+      constants_.add(node.what.constant);
+    }
     inputs_.resize(desc.InputCount);
     for (UINT i = 0; i < desc.InputCount; ++i) {
       inputs_[i].name = cat("graph input ", i);
@@ -105,22 +109,18 @@ class Graph final : public Program {
     put_in_order();
     place_temporaries();
     place_owned();
-    // Constants and copies of outputs are host memory's.
-    only_plans_ = extra_outputs_.empty();
-    for (const Node& node : nodes_) {
-      only_plans_ = only_plans_ && !node.is_constant() && node.what.program->only_plans();
-    }
   }
 
   void run(std::span<const void* const> inputs, std::span<void* const> outputs,
            std::byte* temporary, const Queue& queue) const override {
+    const std::vector<const std::byte*> constants = constants_.on(queue);
     const auto address = [&](const Source& source) -> const void* {
       if (source.kind == Source::kGraphInput) {
         return inputs[source.index];
       }
       const Node& node = nodes_[source.index];
       if (node.is_constant()) {
-        return node.what.constant.data();
+        return constants[source.index];
       }
       const Storage& storage = node.outputs[source.output];
       return storage.graph_output ? outputs[*storage.graph_output] : temporary + storage.offset;
@@ -143,8 +143,8 @@ class Graph final : public Program {
       node.what.program->run(from, to, nullptr, queue);
     }
     for (const ExtraOutput& extra : extra_outputs_) {
-      std::memcpy(outputs[extra.graph_output], address(extra.source),
-                  static_cast<size_t>(outputs_[extra.graph_output].required_bytes));
+      const void* from[] = {address(extra.source)};
+      extra.copy(from, outputs.subspan(extra.graph_output, 1), queue);
     }
   }
 
@@ -253,7 +253,9 @@ class Graph final : public Program {
       }
       Storage& storage = node.outputs[edge.FromNodeOutputIndex];
       if (node.is_constant() || storage.graph_output) {
-        extra_outputs_.push_back({index, source});
+        const auto bytes = static_cast<int64_t>(slot.required_bytes);
+        const TensorSpec all(u8, {bytes});
+        extra_outputs_.push_back({index, source, moves::copy("CompileGraph", all, all)});
       } else {
         storage.graph_output = index;
       }
@@ -363,6 +365,7 @@ class Graph final : public Program {
   std::vector<Source> output_sources_;
   std::vector<ExtraOutput> extra_outputs_;
   std::vector<size_t> order_;
+  Constants constants_;
 };
 
 }  // namespace

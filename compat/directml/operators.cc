@@ -2,6 +2,7 @@
 //
 // Operator descriptors into programs. Gathers and scatters take the way of the front end.
 #include "descriptor_reader.h"
+#include "execution/registry.h"
 #include "frontends/directml/request.h"
 #include "support/text.h"
 
@@ -61,6 +62,44 @@ void Program::place_owned() {
                              .given = slot.name,
                              .next = "fewer inputs that are OWNED_BY_DML"});
       }
+    }
+  }
+}
+
+void SingleOperator::run(std::span<const void* const> inputs, std::span<void* const> outputs,
+                         std::byte*, const Queue& queue) const {
+  if (queue.device.empty() || work_.only_plans) {
+    work_(inputs, outputs, queue);
+  } else {
+    run_staged(inputs, outputs, queue);
+  }
+}
+
+void SingleOperator::run_staged(std::span<const void* const> inputs, std::span<void* const> outputs,
+                                const Queue& queue) const {
+  const DeviceSteps& device = *device_backend(queue.device).device;
+  const auto copy_of = [&](const void* memory, const Slot& slot) {
+    std::vector<std::byte> copy(static_cast<size_t>(slot.required_bytes));
+    if (!copy.empty()) {
+      device.download(copy.data(), memory, copy.size());
+    }
+    return copy;
+  };
+  std::vector<std::vector<std::byte>> read, written;
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    read.push_back(copy_of(inputs[i], inputs_[i]));
+    from.push_back(read.back().data());
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {  // bytes that are not written stay as they are
+    written.push_back(copy_of(outputs[i], outputs_[i]));
+    to.push_back(written.back().data());
+  }
+  work_(from, to);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!written[i].empty()) {
+      device.upload(outputs[i], written[i].data(), written[i].size());
     }
   }
 }

@@ -39,10 +39,8 @@ class Program {
   UINT64 temporary_bytes() const { return temporary_bytes_; }
   UINT64 persistent_bytes() const { return persistent_bytes_; }
 
-  bool only_plans() const { return only_plans_; }  // false: only the host's memory will do
-
-  // On memory of the queue; returns when done. Throws sheaf::Error. `temporary` has
-  // temporary_bytes().
+  // On memory of the queue, the host's or a device's; returns when done. Throws sheaf::Error.
+  // `temporary` has temporary_bytes().
   virtual void run(std::span<const void* const> inputs, std::span<void* const> outputs,
                    std::byte* temporary, const Queue& queue) const = 0;
 
@@ -53,7 +51,6 @@ class Program {
   std::string name_;
   std::vector<Slot> inputs_, outputs_;
   UINT64 temporary_bytes_ = 0, persistent_bytes_ = 0;
-  bool only_plans_ = false;
 };
 
 // One operator. Throws sheaf::Error if the descriptor is not sound.

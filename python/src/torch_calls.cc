@@ -296,6 +296,9 @@ void refuse_changed(const Kernel& kernel, PyObject* const* args, const Views& be
   }
 }
 
+// Thrown where Python's error is set and is the answer of the call.
+struct Raised {};
+
 // The result; nothing if the tensors are not plain ones. Code of the caller may run while they are
 // looked at, so their memory is read last; after that none runs until the result is there.
 nb::object run_plain(const Kernel& kernel, PyObject* const* args, Py_ssize_t count) {
@@ -327,17 +330,30 @@ nb::object run_plain(const Kernel& kernel, PyObject* const* args, Py_ssize_t cou
   if (placement.on_gpu) {  // whose workspace comes from a call of Python
     last_check = [&] { refuse_changed(kernel, args, views, *call); };
   }
-  run_at(
-      placement, plan,
-      {memory(0), memory(1), kernel.tensors == kMaxTensors ? memory(2) : nullptr, result.memory()},
-      thread_limit(0), true, last_check);
+  try {
+    run_at(placement, plan,
+           {memory(0), memory(1), kernel.tensors == kMaxTensors ? memory(2) : nullptr,
+            result.memory()},
+           thread_limit(0), true, last_check);
+  } catch (nb::python_error& error) {
+    if (error.matches(PyExc_RuntimeError)) {  // of PyTorch: no memory for the workspace
+      return {};
+    }
+    error.restore();  // Ctrl-C: it is not for the kernel in Python to go on
+    throw Raised();
+  }
   return result.to_python();
 }
 
+// Nothing, too, if the call was interrupted: then Python's error is set.
 nb::object try_plain(const Kernel& kernel, PyObject* const* args, Py_ssize_t count) {
   try {
     return has_torch_shim() ? run_plain(kernel, args, count) : run_in_general(kernel, args, count);
-  } catch (nb::python_error&) {
+  } catch (const Raised&) {
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) {
+      error.restore();
+    }
   } catch (const std::exception&) {
   }
   return {};  // the kernel in Python will meet the same error, and raise it
@@ -352,6 +368,9 @@ PyObject* call_kernel(PyObject* self, PyObject* const* args, Py_ssize_t count, P
     nb::object result = try_plain(kernel, args, count);
     if (result.is_valid()) {
       return result.release().ptr();
+    }
+    if (PyErr_Occurred() != nullptr) {
+      return nullptr;
     }
   }
   return PyObject_Vectorcall(kernel.in_python.ptr(), args, static_cast<size_t>(count), names);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -137,6 +138,9 @@ struct Backend {
   // sums (as output).
   void (*divide)(const Nest& nest, DType type, const std::byte* counts, std::byte* sums,
                  int64_t self, const Launch& launch);
+  // Host: run_ranges() of ranges.h, from at most `threads`. Null: it has no threads.
+  void (*ranges)(int64_t count, int64_t bytes, int threads,
+                 const std::function<void(int64_t, int64_t)>& work) = nullptr;
 };
 
 }  // namespace sheaf

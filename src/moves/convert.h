@@ -22,6 +22,9 @@ union WideNumber {
 // How many elements one call takes; a block of them stays in the first-level cache.
 inline constexpr int64_t kBlock = 512;
 
+// What a load, a change and a store of one element cost, as bytes moved.
+inline constexpr int64_t kElementCost = 16;
+
 // False for complex and opaque elements, which are no numbers here.
 bool is_number(DType type);
 Wide wide_of(DType type);

@@ -32,7 +32,7 @@ Plan copy_plan(const char* who, const TensorSpec& from, const TensorSpec& to) {
   r.op = Op::kGatherNd;
   r.name = who;
   r.data = from;
-  r.indices = TensorSpec(i64, {0});
+  r.indices = TensorSpec(u8, {0});  // none; and any address is aligned for them
   r.output = to;
   r.output_given = true;
   r.rule = {.out_of_range = OutOfRange::kTrust};
@@ -170,12 +170,18 @@ Work fill(const char* who, const TensorSpec& to, const Scalar& value) {
   if (const auto reason = encode(value, to.dtype, element.data())) {
     refuse({who, "value does not fit", *reason, cat("to ", to.str()), "a value of that type"});
   }
+  element.resize(static_cast<size_t>(to.dtype.bytes()));
   const TensorSpec one(to.dtype, to.sizes, Dims(to.rank(), 0));
-  // The element is host memory, so this is not for devices.
   return {[plan = copy_plan(who, one, to), element = std::move(element)](auto, auto outputs,
                                                                          const Queue& queue) {
-    run_copy(plan, element.data(), outputs[0], queue);
-  }};
+            if (queue.device.empty()) {
+              return run_copy(plan, element.data(), outputs[0], queue);
+            }
+            DeviceMemory there(queue.device, element.size());
+            there.upload(element.data(), element.size());
+            run_copy(plan, there.data(), outputs[0], queue);
+          },
+          true};
 }
 
 Work tile(const char* who, const TensorSpec& from, const TensorSpec& to, const Dims& repeats) {

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "execution/cancel.h"
+#include "execution/ranges.h"
 #include "moves/convert.h"
 #include "moves/moves.h"
+#include "moves/rows.h"
 #include "plan/byte_ranges.h"
 #include "support/text.h"
 
@@ -67,34 +69,81 @@ void check_top_k(const char* who, const TensorSpec& from, const TensorSpec& valu
   }
 }
 
-struct Offsets {
-  int64_t from = 0, values = 0, places = 0;
+// One sequence's numbers, and their places in the order that is asked for.
+struct Scratch {
+  std::vector<WideNumber> numbers;
+  std::vector<int64_t> order;
 };
 
-// Calls body with the bytes at which each sequence along the axis starts.
-template <class Body>
-void for_sequences(const TensorSpec& from, const TensorSpec& values, const TensorSpec& places,
-                   int axis, Body body) {
-  Dims counts = from.sizes;
-  counts[axis] = 1;
-  const int64_t sequences = element_count(counts);
-  CancelPoint cancel(current_cancel_scope());
-  Dims at(from.rank(), 0);
-  for (int64_t s = 0; s < sequences; ++s) {
-    Offsets start;
-    for (int d = 0; d < from.rank(); ++d) {
-      start.from += at[d] * from.strides[d] * from.dtype.bytes();
-      start.values += at[d] * values.strides[d] * values.dtype.bytes();
-      start.places += at[d] * places.strides[d] * places.dtype.bytes();
+struct Memory {
+  const std::byte* from;
+  std::byte *values, *places;
+};
+
+struct Sorter {
+  TensorSpec from, values, places;
+  int along;
+  bool largest;
+
+  int64_t size() const { return from.sizes[along]; }
+  int64_t kept() const { return values.sizes[along]; }
+  int64_t sequences() const {
+    Dims others = from.sizes;
+    others[along] = 1;
+    return element_count(others);
+  }
+
+  // Where sequence number `s` along the axis starts in each tensor.
+  Memory sequence(Memory memory, int64_t s) const {
+    for (int d = from.rank() - 1; d >= 0; --d) {
+      if (d != along) {
+        const int64_t at = s % from.sizes[d];
+        s /= from.sizes[d];
+        memory.from += at * from.strides[d] * from.dtype.bytes();
+        memory.values += at * values.strides[d] * values.dtype.bytes();
+        memory.places += at * places.strides[d] * places.dtype.bytes();
+      }
     }
-    if (cancel.before_rows(from.sizes[axis], 0)) {
-      throw_if_cancelled(current_cancel_scope(), "top_k");
-    }
-    body(start);
-    for (int d = from.rank() - 1; d >= 0 && ++at[d] == counts[d]; --d) {
-      at[d] = 0;
+    return memory;
+  }
+
+  void sort(const Memory& memory, Scratch& scratch) const {
+    auto& numbers = scratch.numbers;
+    auto& order = scratch.order;
+    const Wide wide = wide_of(from.dtype);
+    load(from.dtype, memory.from, from.strides[along] * from.dtype.bytes(), size(), numbers.data());
+    std::iota(order.begin(), order.end(), 0);
+    std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(kept()), order.end(),
+                      [&](int64_t a, int64_t b) {
+                        const WideNumber &x = numbers[static_cast<size_t>(a)],
+                                         &y = numbers[static_cast<size_t>(b)];
+                        if (wide_less(wide, x, y)) {
+                          return !largest;
+                        }
+                        return wide_less(wide, y, x) ? largest : a < b;
+                      });
+    for (int64_t i = 0; i < kept(); ++i) {
+      const int64_t place = order[static_cast<size_t>(i)];
+      const WideNumber index{.signed_integer = place};
+      store(from.dtype, wide, &numbers[static_cast<size_t>(place)],
+            memory.values + i * values.strides[along] * values.dtype.bytes(), 0, 1);
+      store(places.dtype, Wide::kSigned, &index,
+            memory.places + i * places.strides[along] * places.dtype.bytes(), 0, 1);
     }
   }
+};
+
+// Entries that a part of the work has at least, what sorting one of them costs as bytes moved, and
+// how much memory all parts together may take.
+constexpr int64_t kPartEntries = 1 << 14;
+constexpr int64_t kEntryCost = 64;
+constexpr int64_t kMostScratchBytes = int64_t{64} << 20;
+
+// In how many parts `sequences` of `size` entries are sorted.
+int64_t part_count(int64_t sequences, int64_t size) {
+  const int64_t worth = sequences / std::max<int64_t>(1, kPartEntries / size);
+  const int64_t fitting = kMostScratchBytes / static_cast<int64_t>(sizeof(WideNumber) * 2) / size;
+  return std::clamp<int64_t>(std::min(worth, fitting), 1, kMostParts);
 }
 
 }  // namespace
@@ -102,52 +151,45 @@ void for_sequences(const TensorSpec& from, const TensorSpec& values, const Tenso
 Work top_k(const char* who, const TensorSpec& from, const TensorSpec& values,
            const TensorSpec& places, int64_t axis, bool largest) {
   check_top_k(who, from, values, places, axis);
-  const int along = static_cast<int>(axis);
-  return {[=](auto inputs, auto outputs, const Queue&) {
-    const auto* read = static_cast<const std::byte*>(inputs[0]);
-    auto* values_to = static_cast<std::byte*>(outputs[0]);
-    auto* places_to = static_cast<std::byte*>(outputs[1]);
-    if ((read == nullptr || values_to == nullptr || places_to == nullptr) &&
+  return {[=, sorter = Sorter{from, values, places, static_cast<int>(axis), largest}](
+              auto inputs, auto outputs, const Queue& queue) {
+    const Memory memory{static_cast<const std::byte*>(inputs[0]),
+                        static_cast<std::byte*>(outputs[0]), static_cast<std::byte*>(outputs[1])};
+    if ((memory.from == nullptr || memory.values == nullptr || memory.places == nullptr) &&
         element_count(from.sizes) > 0) {
       refuse(
           {who, "null pointer", "a tensor has no memory", from.str(), "memory for every tensor"});
     }
     const ByteRange source = *byte_range(from);
-    if (ranges_meet(read, source, values_to, *byte_range(values)) ||
-        ranges_meet(read, source, places_to, *byte_range(places)) ||
-        ranges_meet(values_to, *byte_range(values), places_to, *byte_range(places))) {
+    if (ranges_meet(memory.from, source, memory.values, *byte_range(values)) ||
+        ranges_meet(memory.from, source, memory.places, *byte_range(places)) ||
+        ranges_meet(memory.values, *byte_range(values), memory.places, *byte_range(places))) {
       refuse({who, "output overlaps", "two of the tensors share memory", from.str(),
               "memory of its own for each"});
     }
-    const int64_t size = from.sizes[along], kept = values.sizes[along];
-    if (kept == 0) {
+    if (sorter.kept() == 0) {
       return;
     }
-    const Wide wide = wide_of(from.dtype);
-    std::vector<WideNumber> numbers(static_cast<size_t>(size));
-    std::vector<int64_t> order(static_cast<size_t>(size));
-    const auto comes_first = [&](int64_t a, int64_t b) {
-      const WideNumber &x = numbers[static_cast<size_t>(a)], &y = numbers[static_cast<size_t>(b)];
-      if (wide_less(wide, x, y)) {
-        return !largest;
-      }
-      return wide_less(wide, y, x) ? largest : a < b;
-    };
-    for_sequences(from, values, places, along, [&](const Offsets& start) {
-      load(from.dtype, read + start.from, from.strides[along] * from.dtype.bytes(), size,
-           numbers.data());
-      std::iota(order.begin(), order.end(), 0);
-      std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(kept), order.end(),
-                        comes_first);
-      for (int64_t i = 0; i < kept; ++i) {
-        const int64_t place = order[static_cast<size_t>(i)];
-        const WideNumber index{.signed_integer = place};
-        store(from.dtype, wide, &numbers[static_cast<size_t>(place)],
-              values_to + start.values + i * values.strides[along] * values.dtype.bytes(), 0, 1);
-        store(places.dtype, Wide::kSigned, &index,
-              places_to + start.places + i * places.strides[along] * places.dtype.bytes(), 0, 1);
-      }
-    });
+    // All memory first, so that nothing is written if there is none.
+    const Parts parts{sorter.sequences(), part_count(sorter.sequences(), sorter.size())};
+    std::vector<Scratch> scratch(static_cast<size_t>(parts.count));
+    for (Scratch& part : scratch) {
+      part.numbers.resize(static_cast<size_t>(sorter.size()));
+      part.order.resize(static_cast<size_t>(sorter.size()));
+    }
+    const CancelScope* scope = current_cancel_scope();  // of this thread, not of the pool's
+    run_ranges(who, parts.count, element_count(from.sizes) * kEntryCost, queue,
+               [&](int64_t begin, int64_t end) {
+                 CancelPoint cancel(scope);
+                 for (int64_t part = begin; part < end; ++part) {
+                   for (int64_t s = parts.begin(part); s < parts.end(part); ++s) {
+                     if (cancel.before(sorter.size() * kEntryCost)) {
+                       return;
+                     }
+                     sorter.sort(sorter.sequence(memory, s), scratch[static_cast<size_t>(part)]);
+                   }
+                 }
+               });
   }};
 }
 

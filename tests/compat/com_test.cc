@@ -103,7 +103,63 @@ TEST_F(Com, KeepsPrivateData) {
   ASSERT_EQ(device->SetPrivateData(guid, 0, nullptr), S_OK);
   EXPECT_EQ(compiled->AddRef(), 2u);
   compiled->Release();
-  EXPECT_EQ(device->SetName(L"a device"), S_OK);
+}
+
+TEST_F(Com, NamesArePrivateData) {
+  const std::wstring name = L"a name";
+  const auto named = [&](auto* object) {
+    EXPECT_EQ(object->SetName(name.c_str()), S_OK);
+    UINT size = 0;
+    EXPECT_EQ(object->GetPrivateData(WKPDID_D3DDebugObjectNameW, &size, nullptr), S_OK);
+    std::wstring read(size / sizeof(WCHAR), L'?');
+    EXPECT_EQ(object->GetPrivateData(WKPDID_D3DDebugObjectNameW, &size, read.data()), S_OK);
+    EXPECT_EQ(read, name);
+    EXPECT_EQ(object->SetName(nullptr), S_OK);
+    EXPECT_EQ(object->GetPrivateData(WKPDID_D3DDebugObjectNameW, &size, nullptr),
+              DXGI_ERROR_NOT_FOUND);
+  };
+  named(machine().dml.Get());
+  named(gather_rows().Get());
+  named(machine().queue.Get());
+  named(machine().buffer(16).Get());
+}
+
+TEST_F(Com, PointersConvertCopyAndCompare) {
+  ComPtr<IDMLDevice> base = machine().dml;  // of a derived interface
+  EXPECT_TRUE(base == machine().dml && base != nullptr && nullptr != base && base);
+  base = nullptr;
+  EXPECT_TRUE(base == nullptr && !base);
+  base = machine().dml;
+  IDMLDevice1* derived = nullptr;
+  ASSERT_EQ(base.CopyTo(&derived), S_OK);
+  EXPECT_EQ(derived, machine().dml.Get());
+  IDMLDevice* same = nullptr;
+  ASSERT_EQ(base.CopyTo(&same), S_OK);
+  ComPtr<IDMLDevice> attached;
+  attached.Attach(same);
+  attached.Swap(ComPtr<IDMLDevice>());
+  EXPECT_EQ(attached, nullptr);
+  attached = ComPtr<IDMLDevice>(derived);
+  EXPECT_EQ(attached.Detach()->Release(), derived->AddRef() - 1);
+  derived->Release();
+  EXPECT_NE(derived->Release(), 0u) << "the machine has it still";
+}
+
+TEST_F(Com, FeatureQueriesAnswerAsDocumented) {
+  IDMLDevice1* device = machine().dml.Get();
+  DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT support{};
+  const auto ask = [&](DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT query, UINT size) {
+    return device->CheckFeatureSupport(DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT, size, &query,
+                                       sizeof support, &support);
+  };
+  ASSERT_EQ(ask({DML_TENSOR_DATA_TYPE_FLOAT16}, sizeof(DML_TENSOR_DATA_TYPE)), S_OK);
+  EXPECT_TRUE(support.IsSupported);
+  ASSERT_EQ(ask({DML_TENSOR_DATA_TYPE_UNKNOWN}, sizeof(DML_TENSOR_DATA_TYPE)), S_OK);
+  EXPECT_FALSE(support.IsSupported);
+  EXPECT_EQ(ask({DML_TENSOR_DATA_TYPE_FLOAT16}, 3), E_INVALIDARG);
+  EXPECT_EQ(device->CheckFeatureSupport(static_cast<DML_FEATURE>(77), 0, nullptr, sizeof support,
+                                        &support),
+            DXGI_ERROR_UNSUPPORTED);
 }
 
 TEST_F(Com, DebugDevicesCanBeMuted) {
@@ -226,6 +282,15 @@ TEST_F(Com, WhatIsMissingSaysSo) {
   EXPECT_EQ(object, nullptr);
   SheafSetMessageCallback(nullptr, nullptr);
   EXPECT_EQ(m.list->Reset(m.allocator.Get(), nullptr), S_OK);
+}
+
+TEST_F(Com, DebugLayersCanBeEnabled) {
+  ComPtr<ID3D12Debug> debug;
+  ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
+  debug->EnableDebugLayer();
+  ComPtr<ID3D12Device> device;
+  EXPECT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&device)), E_NOINTERFACE);
+  EXPECT_EQ(device, nullptr);
 }
 
 TEST_F(Com, CopiesStayInsideTheirBuffers) {

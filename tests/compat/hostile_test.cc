@@ -203,6 +203,31 @@ TEST(HostileBindings, RandomDamage) {
 }
 
 // Operators with sizes that no memory has: refused, or created in no time.
+// Every operator there is, and numbers that are none, with a descriptor of nulls and with none.
+TEST(HostileOperators, EachIsRefusedByName) {
+  Machine machine;
+  const std::vector<std::byte> nulls(512);
+  const auto refused_with = [&](int32_t type, const std::string& name) {
+    for (const void* desc :
+         {static_cast<const void*>(nulls.data()), static_cast<const void*>(nullptr)}) {
+      const DML_OPERATOR_DESC op{static_cast<DML_OPERATOR_TYPE>(type), desc};
+      ComPtr<IDMLOperator> made;
+      const HRESULT result = machine.dml->CreateOperator(&op, IID_PPV_ARGS(&made));
+      EXPECT_TRUE(result == E_INVALIDARG || result == DXGI_ERROR_UNSUPPORTED) << name;
+      EXPECT_EQ(made, nullptr) << name;
+      EXPECT_NE(std::string(SheafDmlLastErrorText()).find(name), std::string::npos)
+          << SheafDmlLastErrorText() << "does not name " << name;
+    }
+  };
+#define COMPAT_REFUSED(name, number) refused_with(number, "DML_OPERATOR_" #name);
+  SHEAF_DML_OPERATORS(COMPAT_REFUSED)
+#undef COMPAT_REFUSED
+  for (const int32_t type : {-1, 178, 0x10000, std::numeric_limits<int32_t>::min(),
+                             std::numeric_limits<int32_t>::max()}) {
+    refused_with(type, "Type = " + std::to_string(type));
+  }
+}
+
 TEST(HostileOperators, HugeTensors) {
   Machine machine;
   Graph graph(machine.dml.Get());

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <d3d12.h>
+#include <d3dx12.h>
 #include <directml.h>
 #include <gtest/gtest.h>
 #include <wrl/client.h>
@@ -67,13 +68,8 @@ struct Machine {
   }
 
   ComPtr<ID3D12Resource> buffer(UINT64 bytes, D3D12_HEAP_TYPE type = D3D12_HEAP_TYPE_DEFAULT) {
-    D3D12_HEAP_PROPERTIES heap{};
-    heap.Type = type;
-    D3D12_RESOURCE_DESC desc{};
-    desc.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER;
-    desc.Width = bytes;
-    desc.Height = desc.DepthOrArraySize = desc.MipLevels = 1;
-    desc.Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR;
+    const CD3DX12_HEAP_PROPERTIES heap(type);
+    const CD3DX12_RESOURCE_DESC desc = CD3DX12_RESOURCE_DESC::Buffer(bytes);
     ComPtr<ID3D12Resource> made;
     COMPAT_CHECK(d3d12->CreateCommittedResource(&heap, D3D12_HEAP_FLAG_NONE, &desc,
                                                 D3D12_RESOURCE_STATE_COMMON, nullptr,
@@ -84,10 +80,11 @@ struct Machine {
   ComPtr<ID3D12Resource> upload(const Bytes& bytes) {
     const auto staging = buffer(bytes.size(), D3D12_HEAP_TYPE_UPLOAD);
     auto made = buffer(bytes.size());
-    void* mapped = nullptr;
-    COMPAT_CHECK(staging->Map(0, nullptr, &mapped));
-    std::memcpy(mapped, bytes.data(), bytes.size());
-    list->CopyBufferRegion(made.Get(), 0, staging.Get(), 0, bytes.size());
+    const auto pitch = static_cast<LONG_PTR>(bytes.size());
+    const D3D12_SUBRESOURCE_DATA data{bytes.data(), pitch, pitch};
+    if (UpdateSubresources(list.Get(), made.Get(), staging.Get(), 0, 0, 1, &data) != bytes.size()) {
+      throw std::runtime_error("UpdateSubresources");
+    }
     return made;
   }
 

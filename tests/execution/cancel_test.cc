@@ -212,6 +212,8 @@ TEST(Cancelled, MovesStop) {
   EXPECT_TRUE(stops([&] { fill_sequence(to, 0.0, 1.0); }));
   std::vector<int32_t> copied(kCount * 2), largest(kCount / 2);
   EXPECT_TRUE(stops([&] { tile(from, view(copied, {2, kCount}), {2, 1}); }));
+  std::vector<int32_t> coordinates(kCount);
+  EXPECT_TRUE(stops([&] { nonzero(view(numbers), view(coordinates, {kCount, 1})); }));
   std::vector<int64_t> places(kCount / 2);
   EXPECT_TRUE(stops([&] {
     top_k(view(numbers, {kCount / 2, 2}), view(largest, {kCount / 2, 1}),

@@ -2,6 +2,7 @@
 #include "helpers/deferred_device.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -157,11 +158,18 @@ Verdict wait(const Verdict* verdict, void* stream) {
   return verdict == nullptr ? Verdict{} : *verdict;
 }
 
+std::atomic<int64_t> transferred{0};
+
+void transfer(void* to, const void* from, size_t bytes) {
+  transferred += static_cast<int64_t>(bytes);
+  std::memcpy(to, from, bytes);
+}
+
 constexpr DeviceSteps kDevice{
     .allocate = [](size_t bytes) { return ::operator new(bytes, std::align_val_t(256)); },
     .release = [](void* memory) { ::operator delete(memory, std::align_val_t(256)); },
-    .upload = [](void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); },
-    .download = [](void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); },
+    .upload = transfer,
+    .download = transfer,
     .fill = [](void* memory, std::byte value,
                size_t bytes) { std::memset(memory, static_cast<int>(value), bytes); },
     .free_bytes = [] { return size_t{1} << 30; },
@@ -219,3 +227,5 @@ void add_deferred_device() {
 }
 
 int64_t steps_waiting() { return sheaf::waiting(); }
+
+int64_t transferred_bytes() { return sheaf::transferred; }

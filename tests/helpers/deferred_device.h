@@ -15,3 +15,6 @@ void add_deferred_device();
 
 // Steps that were started and not run yet, on all streams.
 int64_t steps_waiting();
+
+// Bytes that went between the host and the device, in both directions, so far.
+int64_t transferred_bytes();

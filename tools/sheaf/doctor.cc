@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "command.h"
+#include "launched.h"
 #include "machine.h"
 #include "sheaf/sheaf.h"
 #include "support/text.h"
@@ -19,8 +20,6 @@ namespace {
 constexpr const char* kDoctorExamples = R"(Examples:
   sheaf doctor
   sheaf doctor --json | jq .backends)";
-
-constexpr const char* kNotBuilt = "not built in this version";
 
 #if defined(__clang__)
 constexpr const char* kCompiler = "clang " __clang_version__;
@@ -145,7 +144,7 @@ void print_text(const Machine& machine, const std::vector<BackendReport>& backen
   if (devices.empty()) {
     line("device", "none in this build");
   }
-  line("mpi", kNotBuilt);
+  line("mpi", mpi_description());
   if (const std::string forced = kernel_override(); !forced.empty()) {
     line("SHEAF_KERNEL", forced + "   (every call is sent there)");
   }
@@ -177,7 +176,7 @@ void print_json(const Machine& machine, const std::vector<BackendReport>& backen
                                        {"memory_bytes", memory_bytes()},
                                        {"backends", std::move(list)},
                                        {"devices", std::move(device_list)},
-                                       {"mpi", kNotBuilt},
+                                       {"mpi", mpi_description()},
                                        {"kernel_override", kernel_override()}};
   std::cout << json.dump(2) << "\n";
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -207,6 +208,17 @@ void gather_launched(const LaunchedGather& g) {
 }
 
 }  // namespace
+
+// Name and version: what follows are dates and names of machines.
+std::string mpi_description() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  std::string name(text);
+  name.resize(std::min(name.find_first_of(",\n"), name.size()));
+  std::replace(name.begin(), name.end(), '\t', ' ');
+  return name;
+}
 
 int run_launched(const LaunchedGather& gather) {
   MPI_Init(nullptr, nullptr);

@@ -15,6 +15,9 @@ namespace sheaf::cli {
 // How many ranks mpirun started; 1 without it.
 int launched_ranks();
 
+// The MPI of this build, or that there is none.
+std::string mpi_description();
+
 struct LaunchedGather {
   std::string data, indices, output;  // as on the command line
   // The operator on these tensors.

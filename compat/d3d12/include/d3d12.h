@@ -14,7 +14,4 @@
 #include <dxguids/dxguids.h>
 #endif
 
-// Where Sheaf's messages go: what a call was refused for, and once for each method that is not
-// there. Null: to stderr where a device was created with a debug flag, otherwise nowhere.
-typedef void (*SheafMessageCallback)(const char* text, void* context);
-extern "C" void SheafSetMessageCallback(SheafMessageCallback callback, void* context);
+#include "sheaf_messages.h"

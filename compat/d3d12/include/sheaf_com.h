@@ -24,6 +24,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sheaf_sal.h"
+
 using INT8 = int8_t;
 using UINT8 = uint8_t;
 using INT16 = int16_t;
@@ -45,6 +47,9 @@ using FLOAT = float;
 using DOUBLE = double;
 using BYTE = unsigned char;
 using HANDLE = void*;
+using CHAR = char;
+using PCSTR = const char*;
+using LPCSTR = const char*;
 using WCHAR = wchar_t;
 using PCWSTR = const wchar_t*;
 using LPCWSTR = const wchar_t*;
@@ -164,6 +169,17 @@ void** IID_PPV_ARGS_Helper(Interface** object) {
   constexpr E& operator^=(E& a, E b) { return a = a ^ b; }
 
 #endif  // SHEAF_OWN_D3D12
+
+// What samples use of windows.h; the DirectX headers for Linux have only some of it.
+#ifndef ARRAYSIZE
+#define ARRAYSIZE(array) (sizeof(array) / sizeof((array)[0]))
+#endif
+#ifndef _countof
+#define _countof(array) ARRAYSIZE(array)
+#endif
+#ifndef INFINITE
+#define INFINITE 0xffffffff
+#endif
 
 // IID_GRAPHICS_PPV_ARGS is the name that samples use to compile for Xbox as well.
 #ifndef IID_GRAPHICS_PPV_ARGS

@@ -311,3 +311,12 @@ SHEAF_DECLARE_IID(ID3D12Device, 0x189819f1, 0x1db6, 0x4b57, 0xbe, 0x54, 0x18, 0x
 // `adapter` may be null: there is one device, and its memory is that of the host.
 extern "C" HRESULT D3D12CreateDevice(IUnknown* adapter, D3D_FEATURE_LEVEL minimum_feature_level,
                                      REFIID iid, void** device);
+
+// Checks are always on, so there is nothing for it to enable.
+struct ID3D12Debug : IUnknown {
+  virtual void EnableDebugLayer() = 0;
+};
+SHEAF_DECLARE_IID(ID3D12Debug, 0x344488b7, 0x6846, 0x474b, 0xb9, 0x89, 0xf0, 0x27, 0x44, 0x82, 0x45,
+                  0xe0)
+
+extern "C" HRESULT D3D12GetDebugInterface(REFIID iid, void** debug);

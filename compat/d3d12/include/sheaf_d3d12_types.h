@@ -5,6 +5,10 @@
 
 #include "sheaf_com.h"
 
+// Where SetName keeps the name among the private data.
+inline constexpr GUID WKPDID_D3DDebugObjectNameW = {
+    0x4cca5fd8, 0x921f, 0x42c8, {0x85, 0x66, 0x70, 0xca, 0xf2, 0xa9, 0xb7, 0x41}};
+
 enum D3D_FEATURE_LEVEL {
   D3D_FEATURE_LEVEL_1_0_CORE = 0x1000,
   D3D_FEATURE_LEVEL_11_0 = 0xb000,
@@ -194,6 +198,12 @@ struct D3D12_RESOURCE_BARRIER {
 struct D3D12_RANGE {
   SIZE_T Begin;
   SIZE_T End;
+};
+
+struct D3D12_SUBRESOURCE_DATA {
+  const void* pData;
+  LONG_PTR RowPitch;
+  LONG_PTR SlicePitch;
 };
 
 struct D3D12_SUBRESOURCE_FOOTPRINT {

@@ -4,9 +4,10 @@
 #pragma once
 
 #include "sheaf_com.h"
+#include "sheaf_messages.h"
 
 // Why the last call on this thread failed, in four lines; "" if it did not. The same text goes to
-// the callback of SheafSetMessageCallback (d3d12.h).
+// the callback of SheafSetMessageCallback.
 extern "C" const char* SheafDmlLastErrorText();
 
 // device->SetPrivateData(SHEAF_DML_SMALLER_INDICES, sizeof(BOOL), &yes): GATHER_ELEMENTS and

@@ -6,6 +6,9 @@
 
 #include "d3d12.h"
 #include "sheaf_dml_types.h"
+#if !SHEAF_OWN_D3D12
+#include <dxguids/dxguids.h>  // where the d3d12.h found first is Microsoft's
+#endif
 
 struct DML_BUFFER_BINDING {
   ID3D12Resource* Buffer;
@@ -27,7 +30,7 @@ struct DML_BINDING_TABLE_DESC {
   UINT SizeInDescriptors;
 };
 
-enum DML_GRAPH_EDGE_TYPE {
+enum DML_GRAPH_EDGE_TYPE : int32_t {
   DML_GRAPH_EDGE_TYPE_INVALID = 0,
   DML_GRAPH_EDGE_TYPE_INPUT = 1,
   DML_GRAPH_EDGE_TYPE_OUTPUT = 2,
@@ -61,7 +64,7 @@ struct DML_INTERMEDIATE_GRAPH_EDGE_DESC {
   const char* Name;
 };
 
-enum DML_GRAPH_NODE_TYPE {
+enum DML_GRAPH_NODE_TYPE : int32_t {
   DML_GRAPH_NODE_TYPE_INVALID = 0,
   DML_GRAPH_NODE_TYPE_OPERATOR = 1,
   DML_GRAPH_NODE_TYPE_CONSTANT = 2,

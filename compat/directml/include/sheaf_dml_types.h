@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// DirectML's constants, tensors and operator descriptors, for the operators that Sheaf has. Values,
+// DirectML's constants, tensors and the descriptors of the operators that can be created. Values,
 // layouts and names are DirectML's. Include directml.h.
 #pragma once
 
@@ -13,7 +13,7 @@ DEFINE_ENUM_FLAG_OPERATORS(DML_TENSOR_FLAGS)
 DEFINE_ENUM_FLAG_OPERATORS(DML_CREATE_DEVICE_FLAGS)
 DEFINE_ENUM_FLAG_OPERATORS(DML_EXECUTION_FLAGS)
 
-enum DML_PADDING_MODE {
+enum DML_PADDING_MODE : int32_t {
   DML_PADDING_MODE_CONSTANT = 0,
   DML_PADDING_MODE_EDGE = 1,
   DML_PADDING_MODE_REFLECTION = 2,
@@ -21,7 +21,7 @@ enum DML_PADDING_MODE {
   DML_PADDING_MODE_WRAP = 4,
 };
 
-enum DML_AXIS_DIRECTION {
+enum DML_AXIS_DIRECTION : int32_t {
   DML_AXIS_DIRECTION_INCREASING = 0,
   DML_AXIS_DIRECTION_DECREASING = 1,
 };

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .. import _functions, _sheaf
-from .._errors import ArgumentError, refusal
+from .._errors import ArgumentError, Error, refusal
 from . import _operators as operators
 from . import _autograd, _batching, _shapes  # noqa: F401  they register
 
@@ -149,15 +149,26 @@ def scatter(op: str, data: Any, indices: Any, updates: Any, out: Any, options: t
     return out
 
 
+def _refuse_again(call: Any, x: Tensor, *arguments: Any) -> None:
+    """What a gather refused, in the words of the call that the user made."""
+    if type(x) in (Tensor, torch.nn.Parameter):
+        call(x.detach(), *arguments)
+
+
 def take(x: Any, indices: Any, axis: int | None, out: Any, mode: str, threads: int) -> Any:
     if mode not in _MODES or not isinstance(x, Tensor) or out is not None:
         result = _sheaf.take(x, indices, axis, out, mode, threads)
         if isinstance(out, Tensor):
             torch.autograd.graph.increment_version(out)
         return result
-    if axis is None or x.dim() == 0:
-        x, axis = x.reshape(-1), 0 if axis is None else axis
-    return gather("gather", x, indices, None, (int(axis), 0), _MODES[mode], threads)
+    flat = axis is None or x.dim() == 0
+    options = (0 if axis is None else int(axis), 0)
+    try:
+        return gather("gather", x.reshape(-1) if flat else x, indices, None, options, _MODES[mode],
+                      threads)
+    except Error:
+        _refuse_again(_sheaf.take, x, indices, axis, None, mode, threads)
+        raise
 
 
 def take_along_axis(x: Any, indices: Any, axis: int | None, out: Any, threads: int) -> Any:
@@ -166,9 +177,13 @@ def take_along_axis(x: Any, indices: Any, axis: int | None, out: Any, threads: i
         if isinstance(out, Tensor):
             torch.autograd.graph.increment_version(out)
         return result
-    if axis is None:
-        x, axis = x.reshape(-1), 0
-    return gather("gather_elements", x, indices, None, (int(axis), True), operators.RULE, threads)
+    options = (0 if axis is None else int(axis), True)
+    try:
+        return gather("gather_elements", x.reshape(-1) if axis is None else x, indices, None, options,
+                      operators.RULE, threads)
+    except Error:
+        _refuse_again(_sheaf.take_along_axis, x, indices, axis, None, threads)
+        raise
 
 
 def put_along_axis(arr: Tensor, indices: Any, values: Any, axis: int | None, threads: int) -> None:

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/gather.h"
 #include "backends/cpu/machine.h"
+#include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
 #include "execution/host_steps.h"
 #include "support/text.h"
@@ -38,6 +39,11 @@ std::string describe() {
              caches().last >> 10, " KiB");
 }
 
+void ranges(int64_t count, int64_t bytes, int threads,
+            const std::function<void(int64_t, int64_t)>& work) {
+  parallel_ranges(count, worthwhile_threads(bytes, threads), work);
+}
+
 constexpr Backend kBackend{.name = "cpu",
                            .gather = kGather,
                            .scatter = kScatterKernels,
@@ -48,7 +54,8 @@ constexpr Backend kBackend{.name = "cpu",
                            .copy = copy,
                            .fill = host_fill,
                            .count = host_count,
-                           .divide = host_divide};
+                           .divide = host_divide,
+                           .ranges = ranges};
 
 }  // namespace
 }  // namespace cpu

@@ -60,16 +60,6 @@ __device__ inline void prefetch(const std::byte* memory) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(memory));
 }
 
-// Asks for some bytes to be brought to L2; address and count are multiples of 16.
-__device__ inline void prefetch(const std::byte* memory, int bytes) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(memory), "r"(bytes));
-#else
-  prefetch(memory);
-  prefetch(memory + bytes - 1);
-#endif
-}
-
 // Calls f(std::integral_constant<int, bytes>) for a word of 1, 2, 4, 8 or 16 bytes.
 template <class F>
 void with_word_bytes(int bytes, F f) {

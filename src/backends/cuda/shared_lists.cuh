@@ -92,7 +92,7 @@ struct SharedGroup {
 template <class T, bool kInLines, Indices kIndices>
 __device__ void make_lists(const SharedArgs& args, const SharedGroup& group, int64_t first,
                            int count, const SharedMemory<T>& memory) {
-  constexpr int kInFlight = kInLines && sizeof(T) <= 4 ? 8 : 4;
+  constexpr int kInFlight = 4;
   const int bits = kInLines ? 0 : args.column_bits;
   const int64_t index_stride = kInLines ? 1 : args.updates.index;
   const int64_t update_stride = kInLines ? int64_t{sizeof(T)} : args.updates.output;

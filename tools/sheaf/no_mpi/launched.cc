@@ -3,6 +3,8 @@
 
 namespace sheaf::cli {
 
+std::string mpi_description() { return "not built in this version"; }
+
 int run_launched(const LaunchedGather& /*gather*/) {
   throw Error(Refusal{.code = ErrorCode::kUnsupported,
                       .who = "mpirun",

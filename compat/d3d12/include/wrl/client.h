@@ -81,6 +81,7 @@ class ComPtr {
   }
   T* Detach() { return std::exchange(object_, nullptr); }
   void Swap(ComPtr& other) { std::swap(object_, other.object_); }
+  void Swap(ComPtr&& other) { std::swap(object_, other.object_); }
 
   HRESULT CopyTo(T** to) const {
     add_ref();
@@ -88,6 +89,10 @@ class ComPtr {
     return S_OK;
   }
   HRESULT CopyTo(REFIID iid, void** to) const { return object_->QueryInterface(iid, to); }
+  template <class U>
+  HRESULT CopyTo(U** to) const {
+    return object_->QueryInterface(__uuidof(U), reinterpret_cast<void**>(to));
+  }
   template <class U>
   HRESULT As(ComPtr<U>* to) const {
     return object_->QueryInterface(__uuidof(U),
