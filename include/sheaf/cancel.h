@@ -9,7 +9,8 @@
 //
 // A run that is cancelled before its first write leaves the output untouched. After that, each row
 // of a gather's output is old or new, a row that was being copied may be torn, and a scatter has
-// applied some of its updates. Nothing outside the output is written.
+// come some part of its way (docs/semantics.md has the states). Nothing outside the output is
+// written.
 #pragma once
 
 #include <atomic>
@@ -26,7 +27,8 @@ struct Cancel {
 };
 
 // While it lives, what this thread runs on the host can be cancelled: plans, calls and moves, and
-// the threads that work on them. Runs on a device are not affected. Of several the last one counts.
+// the threads that work on them. Runs on a device and sharded runs are not affected. Of several the
+// last one counts.
 class CancelScope {
  public:
   explicit CancelScope(Cancel cancel);

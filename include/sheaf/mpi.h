@@ -118,7 +118,7 @@ struct ShardedOptions {
   // Longer messages are sent in pieces; at most 2^30.
   int64_t message_bytes = int64_t{1} << 30;
   // Ranks of one node read the rows of a gather out of each other's memory, which MPI shares
-  // between them, where all ranks are on one node. Such rows are not counted as traffic.
+  // between them, where all ranks are on one node. Their bytes are not counted as traffic.
   bool shared_memory = true;
 };
 

@@ -12,6 +12,7 @@
 #include "plan/lower.h"
 #include "plan/refuse.h"
 #include "plan/scalar.h"
+#include "sheaf/cancel.h"
 #include "sheaf/queue.h"
 #include "support/text.h"
 
@@ -163,6 +164,8 @@ void ShardedPlan::State::check_call(const ConstTensor& indices, const ConstTenso
 }
 
 void ShardedPlan::State::run(const ConstTensor& indices, const ConstTensor& grid, void* output) {
+  const CancelScope never(
+      Cancel{});  // one rank that ended early would leave the others without rows
   comm.together(request.name, [&] {
     check_call(indices, grid);
     if (alone) {

@@ -3,6 +3,8 @@
 
 #include <sys/statvfs.h>
 
+#include <cstring>
+
 namespace sheaf::distributed {
 namespace {
 
@@ -35,7 +37,14 @@ MPI_Win allocate(const Communicator& comm, int64_t bytes) {
   void* memory = nullptr;
   const int code = MPI_Win_allocate_shared(MPI_Aint{bytes}, 1, info, comm.get(), &memory, &window);
   MPI_Info_free(&info);
-  return code == MPI_SUCCESS ? window : MPI_WIN_NULL;
+  if (code != MPI_SUCCESS) {
+    return MPI_WIN_NULL;
+  }
+  MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+  // Written at once: memory that was never written does not count as taken, and the next window
+  // would be promised it, too.
+  std::memset(memory, 0, size(bytes));
+  return window;
 }
 
 }  // namespace

@@ -48,9 +48,11 @@ class CancelPoint {
   bool stopped() const { return scope_ != nullptr && scope_->was_cancelled(); }
 
  private:
+  // A yes is asked for again at once, so that every loop around this one ends, too.
   bool ask() {
-    left_ = kPieceBytes;
-    return scope_->cancelled();
+    const bool yes = scope_->cancelled();
+    left_ = yes ? 0 : kPieceBytes;
+    return yes;
   }
 
   const CancelScope* scope_;

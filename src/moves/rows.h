@@ -28,10 +28,10 @@ inline Rows rows_of(const TensorSpec& a, const TensorSpec& b) {
   Rows rows{{}, {}, {}, element_count(a.sizes)};
   for (int d = 0; d < a.rank(); ++d) {
     const int64_t size = a.sizes[d];
-    const int64_t a_step = a.strides[d] * a.dtype.bytes(), b_step = b.strides[d] * b.dtype.bytes();
     if (rows.elements == 0 || size == 1) {
-      continue;
+      continue;  // such a dimension may have any stride
     }
+    const int64_t a_step = a.strides[d] * a.dtype.bytes(), b_step = b.strides[d] * b.dtype.bytes();
     if (rows.sizes.size() > 0 && chains(rows.a_steps.back(), a_step, size) &&
         chains(rows.b_steps.back(), b_step, size)) {
       rows.sizes.back() *= size;

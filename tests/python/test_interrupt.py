@@ -13,6 +13,14 @@ import sheaf
 COUNT = 1 << 25  # indices: seconds of work for the plain loops
 
 
+@pytest.fixture(autouse=True)
+def listens():
+    """A shell starts its background jobs with SIGINT ignored; then Python does not listen for it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def slow(monkeypatch):
     """The reference backend, so that a call of moderate size lasts long on every machine."""
@@ -25,7 +33,7 @@ def interrupted(call):
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            for _ in range(1000):  # however fast the machine, one of them is under way
+            for _ in range(50):  # however fast the machine, one of them is under way
                 call()
     finally:
         timer.cancel()

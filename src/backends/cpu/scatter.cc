@@ -126,28 +126,10 @@ bool RunReducer::reduce(Place start, int64_t count) {
   return good;
 }
 
-// A row that is too long to be reduced without asking whether to go on is reduced in pieces.
 bool RunReducer::reduce_rows(const std::byte* indices, const Place& start, RowReduction rows) {
   if (direct_ != nullptr) {
     return reduce_direct(indices, rows);
   }
-  if (rows.row_bytes <= CancelPoint::kPieceBytes) {
-    return reduce_block(indices, start, rows);
-  }
-  const int64_t element = nest_.element_type.bytes();
-  const int64_t piece = CancelPoint::kPieceBytes / element * element;
-  bool good = true;
-  for (int64_t at = 0; at < rows_.row_bytes && !cancel_.before(piece); at += piece) {
-    RowReduction part = rows;
-    part.data += at;
-    part.updates += at;
-    part.row_bytes = std::min(piece, rows_.row_bytes - at);
-    good &= reduce_block(indices, start, part);
-  }
-  return good;
-}
-
-bool RunReducer::reduce_block(const std::byte* indices, const Place& start, RowReduction& rows) {
   const Loop& inner = innermost(nest_);
   const bool good =
       routines_.resolve(nest_, {indices, inner.index, rows.count, inner.data, check_}, to_);
@@ -156,8 +138,25 @@ bool RunReducer::reduce_block(const std::byte* indices, const Place& start, RowR
   } else if (nest_.out_of_range == OutOfRange::kSkip) {
     leave_out_skipped(rows);
   }
-  reduce_(rows);
+  reduce_resolved(rows);
   return good;
+}
+
+// A row that is too long to be reduced without asking whether to go on is reduced in pieces.
+void RunReducer::reduce_resolved(const RowReduction& rows) {
+  if (rows.row_bytes <= CancelPoint::kPieceBytes) {
+    reduce_(rows);
+    return;
+  }
+  const int64_t element = nest_.element_type.bytes();
+  const int64_t piece = CancelPoint::kPieceBytes / element * element;
+  for (int64_t at = 0; at < rows.row_bytes && !cancel_.before(piece); at += piece) {
+    RowReduction part = rows;
+    part.data += at;
+    part.updates += at;
+    part.row_bytes = std::min(piece, rows.row_bytes - at);
+    reduce_(part);
+  }
 }
 
 bool RunReducer::reduce_direct(const std::byte* indices, const RowReduction& rows) {

@@ -52,7 +52,7 @@ class RunReducer {
 
  private:
   bool reduce_rows(const std::byte* indices, const Place& start, RowReduction rows);
-  bool reduce_block(const std::byte* indices, const Place& start, RowReduction& rows);
+  void reduce_resolved(const RowReduction& rows);
   bool reduce_direct(const std::byte* indices, const RowReduction& rows);
   void leave_out_skipped(RowReduction& rows);
   void keep_own(RowReduction& rows, int64_t data);
