@@ -95,6 +95,25 @@ TEST(Cancelled, TheInnermostScopeCounts) {
   EXPECT_NO_THROW(call());
 }
 
+// After a yes no loop goes on, however deep the one was that asked.
+TEST(Cancelled, LoopsAroundALoopEnd) {
+  const int64_t rows = 1 << 14, columns = 64;  // the inner loop is far shorter than a question
+  const Plan plan = plan_gather_elements({i32, {rows, columns}}, {i64, {rows, columns}},
+                                         {.rule = {.out_of_range = OutOfRange::kClamp}});
+  const std::vector<int32_t> data(static_cast<size_t>(rows * columns), 5);
+  const std::vector<int64_t> indices(data.size());
+  std::vector<int32_t> output(data.size(), -1);
+  Countdown third{2};
+  const CancelScope scope(third.cancel());
+  EXPECT_EQ(code_of([&] {
+              plan.run(data.data(), indices.data(), output.data(), {.kernel = "reference"});
+            }),
+            ErrorCode::kCancelled);
+  const auto written = std::count(output.begin(), output.end(), 5);
+  EXPECT_GT(written, 0);
+  EXPECT_LE(written, 4 * CancelPoint::kPieceBytes / CancelPoint::kRowCost);
+}
+
 TEST(Cancelled, EveryGatherKernelStops) {
   const std::vector<Plan> plans = {
       plan_gather({i32, {4096, 64}}, {i64, {1 << 16}}),
