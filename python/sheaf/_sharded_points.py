@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from . import _errors, _functions
-from ._sharded import Indices, Sharding, fetch, refuse
+from ._sharded import Indices, Sharding, fetch, refuse, together
 
 
 def coordinates(sharding: Sharding, indices: Any, out_of_range: str,
@@ -29,8 +29,13 @@ def coordinates(sharding: Sharding, indices: Any, out_of_range: str,
         refuse("tuples do not fit", f"indices have the shape {list(given.shape)}, and axis "
                f"{sharding.axis} of {rank} is split", f"tuples of 1 to {rank} indices, the first "
                "along a split axis 0")
-    tuples: Indices = given.reshape(-1, given.shape[-1]).astype(numpy.int64)
     sizes = numpy.array(sharding.shape[:given.shape[-1]], numpy.int64)
+    held = given
+    if given.dtype == numpy.uint64:  # what int64 does not hold is outside, too, and not negative
+        wrapped = given % numpy.maximum(sizes, 1).astype(numpy.uint64)
+        most = numpy.uint64(numpy.iinfo(numpy.int64).max)
+        held = wrapped if out_of_range == "wrap" else numpy.minimum(given, most)
+    tuples: Indices = held.reshape(-1, given.shape[-1]).astype(numpy.int64)
     found: Indices = tuples + numpy.where((tuples < 0) & (negative == "from_end"), sizes, 0)
     outside = (found < 0) | (found >= sizes)
     if not outside.any():
@@ -76,6 +81,7 @@ def scatter_tuples(sharding: Sharding, shard: Any, tuples: Indices, updates: Any
     """`shard` with the updates applied, one slice per tuple; those with an entry of -1 on the split
     axis, which is coordinate `axis`, are skipped. In the order of the ranks."""
     transport, length = sharding.transport, tuples.shape[1]
+    together(transport, lambda: None, f"tuples of {length}")  # or cells would be read wrongly
     entries, slice_shape = tuples[:, axis], sharding.shape[length:]
     owners = numpy.searchsorted(sharding.offsets, entries, side="right") - 1
     owners[entries < 0] = -1

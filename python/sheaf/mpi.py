@@ -91,7 +91,9 @@ class ShardedTable:
 
         out_of_range, negative, _ = rule
         found, shape = _sharded.together(self._transport, check, (out_of_range, negative))
-        return run(self._sharding, self.shard, found, shape, self.shard.itemsize, rule[2])
+        # Entries that are not there are filled by the exchange, under this rule alone.
+        fill_value = rule[2] if out_of_range == "fill" else 0
+        return run(self._sharding, self.shard, found, shape, self.shard.itemsize, fill_value)
 
     def gather(self, indices: Any, *, out_of_range: GatherRule = "fail",
                negative: Negative = "from_end", fill_value: Any = 0) -> NDArray[Any]:

@@ -64,7 +64,7 @@ void without_gil(const Work& work) {
   }
   take_gil(state);
   if (watch.interrupted()) {
-    throw nb::python_error();
+    throw Interrupted{nb::python_error()};
   }
   if (thrown != nullptr) {
     std::rethrow_exception(thrown);

@@ -5,6 +5,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "interrupt.h"
 #include "plan/refuse.h"
 #include "support/text.h"
 
@@ -51,6 +52,8 @@ void set_error(PyObject* type, const Error& error) {
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
+  } catch (Interrupted& interrupted) {
+    interrupted.error.restore();
   } catch (const Error& error) {
     set_error(class_of(error), error);
   } catch (const std::bad_alloc&) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <Python.h>
+#include <nanobind/nanobind.h>
 #include <sheaf/cancel.h>
 #include <unistd.h>
 
@@ -16,6 +17,12 @@
 #endif
 
 namespace sheaf::python {
+
+// What a signal handler raised during a run. No python_error: those are errors of arrays and their
+// libraries, and become refusals.
+struct Interrupted {
+  nanobind::python_error error;
+};
 
 class InterruptWatch {
  public:

@@ -203,7 +203,12 @@ Request request_for(const Kernel& kernel, PyObject* const* options, Py_ssize_t c
     throw nb::python_error();
   }
   const auto all = nb::steal<nb::tuple>(expanded);
-  const auto text = [&](size_t i) { return nb::borrow<nb::str>(all[i]); };
+  const auto text = [&](size_t i) {
+    if (!PyUnicode_Check(nb::handle(all[i]).ptr())) {
+      throw nb::type_error("not a text");  // the kernel in Python says which
+    }
+    return nb::borrow<nb::str>(all[i]);
+  };
   const auto axis = nb::cast<int64_t>(all[0]);
   const auto batch_dims = nb::cast<int64_t>(all[1]);
   if (is_scatter(kernel.op)) {
@@ -339,7 +344,7 @@ nb::object run_plain(const Kernel& kernel, PyObject* const* args, Py_ssize_t cou
     if (error.matches(PyExc_RuntimeError)) {  // of PyTorch: no memory for the workspace
       return {};
     }
-    error.restore();  // Ctrl-C: it is not for the kernel in Python to go on
+    error.restore();
     throw Raised();
   }
   return result.to_python();
@@ -350,6 +355,8 @@ nb::object try_plain(const Kernel& kernel, PyObject* const* args, Py_ssize_t cou
   try {
     return has_torch_shim() ? run_plain(kernel, args, count) : run_in_general(kernel, args, count);
   } catch (const Raised&) {
+  } catch (Interrupted& interrupted) {  // it is not for the kernel in Python to go on
+    interrupted.error.restore();
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_Exception)) {
       error.restore();

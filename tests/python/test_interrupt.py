@@ -88,6 +88,31 @@ def test_a_handler_that_returns_ends_nothing(slow):
     assert (result == 3).all()
 
 
+class Timeout(Exception):
+    pass
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("kind", [Timeout, RuntimeError, ValueError])
+def test_what_a_handler_raises_arrives(slow, library, kind):
+    def raise_it(*_):
+        raise kind("from the handler")
+
+    data, indices = np.arange(4), np.full(1 << 24, 3)
+    if library == "torch":
+        torch = pytest.importorskip("torch")
+        data, indices = torch.from_numpy(data), torch.from_numpy(indices)
+    before = signal.signal(signal.SIGALRM, raise_it)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.03)
+        with pytest.raises(kind, match="^from the handler$"):
+            for _ in range(50):
+                sheaf.gather(data, indices)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_other_threads_are_left_alone(slow):
     """Ctrl-C is the main thread's: a call of another thread goes on to its end."""
     results = []

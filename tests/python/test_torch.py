@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """PyTorch: tensors in and out, PyTorch's own gathers as oracle, and the operators of sheaf.torch."""
 
+import math
+
 import numpy
 import pytest
 
@@ -196,3 +198,28 @@ def test_quick_calls_see_what_changes_between_them():
             assert torch.equal(tangent, x[index] + 1)
         y = torch.ops.sheaf.scatter(x, index, x[:2], 0, 0, "add")
         assert torch.equal(y, torch.index_add(x, 0, index, x[:2]))
+
+
+@pytest.mark.parametrize("word", [True, 0, 1.5, None])
+@pytest.mark.parametrize("name", ["out_of_range", "negative"])
+def test_rules_that_are_no_words_are_refused(name, word):
+    with pytest.raises((TypeError, ValueError, RuntimeError)):
+        sheaf.gather(torch.zeros(4), torch.tensor([0]), **{name: word})
+
+
+def test_fill_values_keep_their_sign_and_size():
+    x, beyond = torch.ones(2), torch.tensor([5])
+    signs = [math.copysign(1, sheaf.gather(x, beyond, out_of_range="fill", fill_value=fill).item())
+             for fill in (0.0, -0.0, 0.0)]
+    assert signs == [1, -1, 1]
+    large = (1 << 64) - 2
+    filled = sheaf.gather(x.to(torch.uint64), beyond, out_of_range="fill", fill_value=large)
+    assert filled.tolist() == [large]
+
+
+def test_take_refuses_in_its_own_words():
+    x = torch.zeros(3, 2)
+    with pytest.raises(sheaf.IndexError, match="^take: index out of range"):
+        sheaf.take(x, torch.tensor([9]), axis=0)
+    with pytest.raises(sheaf.IndexError, match="^take_along_axis: index out of range"):
+        sheaf.take_along_axis(x, torch.tensor([[9, 9]]), axis=0)

@@ -41,10 +41,12 @@ def gather(op: str, data: Any, indices: Any, out: Any, options: tuple[Any, ...],
     if not isinstance(rule[2], _NUMBERS) and hasattr(rule[2], "item"):
         rule = (rule[0], rule[1], rule[2].item())
     if (isinstance(indices, Tensor) and isinstance(data, Tensor) and out is None and not threads
-            and isinstance(rule[2], _NUMBERS) and not torch.compiler.is_compiling()):
+            and isinstance(rule[2], _NUMBERS) and not torch.compiler.is_compiling()
+            and not (isinstance(rule[2], int) and rule[2] >= 1 << 63)):
         return _quick[op](data, indices, *options, *rule)
     indices = _as_indices(indices, data)
-    if not _all_tensors(data, indices, out):  # arrays of several libraries
+    too_large = isinstance(rule[2], int) and rule[2] >= 1 << 63  # for PyTorch's numbers
+    if too_large or not _all_tensors(data, indices, out):  # or arrays of several libraries
         axis, batch_dims, broadcast = operators.gather_options(op, options)
         return _sheaf.run_gather(op, data, indices, out, threads, False, axis, batch_dims,
                                  broadcast, *rule)
@@ -151,8 +153,9 @@ def scatter(op: str, data: Any, indices: Any, updates: Any, out: Any, options: t
 
 def _refuse_again(call: Any, x: Tensor, *arguments: Any) -> None:
     """What a gather refused, in the words of the call that the user made."""
-    if type(x) in (Tensor, torch.nn.Parameter):
-        call(x.detach(), *arguments)
+    x = x.detach()
+    if _sheaf.are_plain_tensors(x, arguments[0] if isinstance(arguments[0], Tensor) else x):
+        call(x, *arguments)
 
 
 def take(x: Any, indices: Any, axis: int | None, out: Any, mode: str, threads: int) -> Any:

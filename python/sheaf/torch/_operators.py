@@ -100,10 +100,16 @@ def defaults(given: tuple[Any, ...], options: tuple[tuple[str, str, Any], ...],
 
 
 @functools.lru_cache(maxsize=256, typed=True)
-def gather_arguments(op: str, *given: Any) -> tuple[Any, ...]:
-    """What the compiled part takes, of the arguments that PyTorch hands over."""
-    own, rule = defaults(given, GATHERS[op], RULE)
+def _gather_words(op: str, *given: Any) -> tuple[Any, ...]:
+    own, rule = defaults(given, GATHERS[op], RULE[:-1])
     return (*gather_options(op, own), *rule)
+
+
+def gather_arguments(op: str, *given: Any) -> tuple[Any, ...]:
+    """What the compiled part takes, of the arguments that PyTorch hands over. The fill value, the
+    last of them, is not kept: 0.0 and -0.0 would be one."""
+    words = len(GATHERS[op]) + len(RULE) - 1
+    return (*_gather_words(op, *given[:words]), given[words] if len(given) > words else RULE[-1])
 
 
 @functools.lru_cache(maxsize=256, typed=True)

@@ -95,5 +95,6 @@ class ShardedTable:
             return entries, sharding.grid_shape(given)
 
         entries, shape = _sharded.together(self._transport, check, (out_of_range, negative))
-        result: Tensor = _Gather.apply(self.shard, sharding, entries, shape, fill_value)
+        result: Tensor = _Gather.apply(self.shard, sharding, entries, shape,
+                                       fill_value if out_of_range == "fill" else 0)
         return result
