@@ -113,11 +113,8 @@ TEST(OutOfMemoryEverywhere, Plans) {
   fail_each_allocation("run on a queue", [&](Output& o) {
     run(plan, kData.data(), kRows.data(), o, {.threads = 2});
   });
-  EXPECT_GT(fail_each_allocation(
-                "run a mean",
-                [&](Output& o) { mean.run(kData.data(), kRows.data(), kUpdates.data(), o); }),
-            0)
-      << "which counts";
+  fail_each_allocation(
+      "run a mean", [&](Output& o) { mean.run(kData.data(), kRows.data(), kUpdates.data(), o); });
   fail_each_allocation("plan and vjp", [&](Output&) { vjp(plan); });
   fail_each_allocation("str", [&](Output&) { static_cast<void>(plan.str()); });
   fail_each_allocation("json", [&](Output&) { static_cast<void>(mean.json()); });
