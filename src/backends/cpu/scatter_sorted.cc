@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 
+#include "backends/cpu/machine.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
 
