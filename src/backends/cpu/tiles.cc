@@ -252,6 +252,7 @@ class TileRunner {
   // Of a row, as far as it is moved without asking.
   int64_t narrow_bytes() const { return std::min(nest_.row_bytes, kLongRow); }
 
+  alignas(64) int64_t offsets_[kBlock];
   const Nest& nest_;
   const Tiling& tiling_;
   const GatherBuffers& buffers_;
@@ -260,7 +261,6 @@ class TileRunner {
   const std::byte* const data_;
   CancelPoint cancel_;
   bool good_ = true;
-  alignas(64) int64_t offsets_[kBlock];
   std::unique_ptr<int32_t[]> short_offsets_;  // 32 KiB, which a thread's stack may not have
 };
 
