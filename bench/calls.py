@@ -60,7 +60,12 @@ def torch_calls(device: str) -> Iterator[Row]:
 
     yield "torch: sheaf.gather", lambda: sheaf.gather(x, i), "index_select", (
         lambda: index_select(x, 0, i))
+    out = torch.empty(3, 16, device=device)
+    yield "torch: sheaf.gather, out=", lambda: sheaf.gather(x, i, out=out), "index_select, out=", (
+        lambda: index_select(x, 0, i, out=out))
     yield "torch: operator", lambda: op(x, i), "index_select", lambda: index_select(x, 0, i)
+    yield "torch: operator, clamp", lambda: op(x, i, 0, 0, "clamp"), "index_select", (
+        lambda: index_select(x, 0, i))
     yield "torch: operator, with grad", lambda: op(p, i), "index_select", (
         lambda: index_select(p, 0, i))
     yield "torch: forward and backward", trained(lambda: op(p, i)), "index_select", (

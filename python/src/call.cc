@@ -316,13 +316,22 @@ void run_at(const Placement& placement, const Plan& plan, const Memory& memory, 
     return;
   }
   const gpu::DeviceGuard guard(placement.device);
-  const RunOptions options{.output_is_fresh = fresh && !reports_later(placement)};
-  const GpuMemory workspace = gpu_memory(placement, cuda::workspace_bytes(plan, options));
+  const bool fails = plan.nest().out_of_range == OutOfRange::kFail;
+  const bool later = fails && reports_later(placement);
+  const RunOptions options{.output_is_fresh = fresh && !later};
+  const size_t bytes = cuda::workspace_bytes(plan, options);
+  const bool waits = (fails && bytes != 0 && !later) || placement.waits;
+  const GpuMemory workspace = waits ? spare_memory(placement, bytes) : gpu_memory(placement, bytes);
   if (last_check) {
     last_check();
   }
   without_gil([&] { run_on(cuda::queue(workspace.view, placement.stream), options); });
-  settle(plan, placement, workspace);
+  if (waits) {
+    without_gil([&] { cuda::check(plan, workspace.view, placement.stream); });
+    keep_spare(placement, workspace);
+  } else if (later) {
+    keep_verdict(plan, placement, workspace);
+  }
 }
 
 void spread_large_elements(Request& r, Arrays& arrays) {

@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -23,11 +24,21 @@ struct Verdict {
   nb::object stream_owner;
 };
 
+// Enough for the verdict on indices and the lists of a small scatter.
+constexpr size_t kSpareBytes = 4096;
+
+struct Spare {
+  int device;
+  Library library;
+  GpuMemory memory;
+};
+
 // All under the GIL, and never destroyed: at the end of the process Python may be gone before.
 struct Kept {
   int deferrals = 0;
   std::vector<Verdict> pending;
   std::vector<Verdict> captured;  // into graphs that may be replayed at any time, on any stream
+  std::vector<Spare> spares;
 };
 
 Kept& kept() {
@@ -67,22 +78,38 @@ void check_captured(const Verdict& verdict) {
 
 }  // namespace
 
-void settle(const Plan& plan, const Placement& placement, const GpuMemory& workspace) {
-  const bool has_verdict =
-      plan.nest().out_of_range == OutOfRange::kFail && workspace.view.bytes != 0;
-  if (has_verdict && !placement.waits) {
-    const bool captured = gpu::capturing(placement.stream);
-    if (captured || kept().deferrals > 0) {
-      if (captured) {
-        gpu::clear(workspace.view);  // somebody may look before the first replay
-      }
-      (captured ? kept().captured : kept().pending)
-          .push_back({plan, workspace, placement.device, placement.stream, placement.stream_owner});
-      return;
-    }
+void keep_verdict(const Plan& plan, const Placement& placement, const GpuMemory& workspace) {
+  if (workspace.view.bytes == 0) {
+    return;
   }
-  if (has_verdict || placement.waits) {
-    without_gil([&] { cuda::check(plan, workspace.view, placement.stream); });
+  const bool captured = gpu::capturing(placement.stream);
+  if (captured) {
+    gpu::clear(workspace.view);  // somebody may look before the first replay
+  }
+  (captured ? kept().captured : kept().pending)
+      .push_back({plan, workspace, placement.device, placement.stream, placement.stream_owner});
+}
+
+GpuMemory spare_memory(const Placement& placement, size_t bytes) {
+  if (bytes == 0 || bytes > kSpareBytes) {
+    return gpu_memory(placement, bytes);
+  }
+  auto& spares = kept().spares;
+  const auto found = std::find_if(spares.begin(), spares.end(), [&](const Spare& spare) {
+    return spare.device == placement.device && spare.library == placement.library;
+  });
+  if (found == spares.end()) {
+    return gpu_memory(placement, kSpareBytes);
+  }
+  GpuMemory memory = std::move(found->memory);
+  spares.erase(found);  // nobody else's until this run is over
+  return memory;
+}
+
+void keep_spare(const Placement& placement, const GpuMemory& memory) {
+  constexpr size_t kMost = 4;  // as many threads may run at a time
+  if (memory.view.bytes == kSpareBytes && kept().spares.size() < kMost) {
+    kept().spares.push_back({placement.device, placement.library, memory});
   }
 }
 

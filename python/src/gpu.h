@@ -40,14 +40,20 @@ void clear(const cuda::WorkspaceView& memory);
 
 namespace sheaf::python {
 
-// The end of a run of `plan` on `placement`, which used `workspace`: waits and throws IndexError,
-// or keeps the verdict for check_verdicts(). Rules other than "fail" have no verdict and do not
-// wait.
-void settle(const Plan& plan, const Placement& placement, const GpuMemory& workspace);
-
-// Whether a run there now would keep its verdict: while a graph is captured, or inside
+// Whether a run there now does not wait for its verdict: while a graph is captured, or inside
 // deferred_errors().
 bool reports_later(const Placement& placement);
+
+// Keeps the verdict of such a run, under the rule "fail", for check_verdicts(). The run used
+// `workspace`.
+void keep_verdict(const Plan& plan, const Placement& placement, const GpuMemory& workspace);
+
+// At least `bytes` for a run that ends with a wait: what such a run before has left, if there is
+// some. PyTorch takes as long to hand out memory as a small run takes.
+GpuMemory spare_memory(const Placement& placement, size_t bytes);
+
+// After the wait: for the next run.
+void keep_spare(const Placement& placement, const GpuMemory& memory);
 
 // Runs keep their verdicts while there are more beginnings (+1) than ends (-1).
 void defer_verdicts(int change);

@@ -77,6 +77,7 @@ struct TorchState {
   PyObject* has_transforms;  // of torch.func
   PyObject* count_modes;     // that see every operator
   PyObject* forward_ad;
+  PyObject* increment_version;
 };
 
 const TorchState& torch_state() {
@@ -85,7 +86,8 @@ const TorchState& torch_state() {
     const auto get = [&](const char* name) { return nb::object(c.attr(name)).release().ptr(); };
     return TorchState{get("is_grad_enabled"), get("_are_functorch_transforms_active"),
                       get("_len_torch_dispatch_stack"),
-                      nb::module_::import_("torch.autograd.forward_ad").release().ptr()};
+                      nb::module_::import_("torch.autograd.forward_ad").release().ptr(),
+                      get("_increment_version")};
   }();
   return state;
 }
@@ -183,6 +185,15 @@ bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view) {
 bool needs_gradient(nb::handle tensor) {
   static PyObject* const requires_grad = interned("requires_grad");
   return is_true(tensor, requires_grad) && returns_true(torch_state().is_grad_enabled);
+}
+
+void count_change(nb::handle tensor) {
+  const nb::object tensors = nb::steal(PyTuple_Pack(1, tensor.ptr()));
+  const nb::object done =
+      nb::steal(PyObject_CallOneArg(torch_state().increment_version, tensors.ptr()));
+  if (!done.is_valid()) {
+    throw nb::python_error();
+  }
 }
 
 bool are_unwatched(PyObject* const* tensors, int count) {

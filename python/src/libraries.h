@@ -57,7 +57,7 @@ LibraryStream current_stream(nb::handle object, int device);
 // cannot.
 bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view);
 
-// Whether these are PyTorch tensors (data, indices and updates) that need no gradient of either
+// Whether these are PyTorch tensors (data, indices and others) that need no gradient of either
 // mode, and no transform or mode watches them.
 bool are_unwatched(PyObject* const* tensors, int count);
 
@@ -67,6 +67,10 @@ bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates);
 
 // Whether a call on this PyTorch tensor must be recorded for its gradient.
 bool needs_gradient(nb::handle tensor);
+
+// Tells PyTorch that a tensor's values are others now: a gradient that needs the old ones is then
+// refused.
+void count_change(nb::handle tensor);
 
 // What the C functions say, of the type or of the one it is derived from. False if there are none.
 // Runs no code of the caller's.

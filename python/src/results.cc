@@ -11,6 +11,7 @@
 #include "frontends/c/dlpack.h"
 #include "gpu.h"
 #include "support/text.h"
+#include "torch_shim.h"
 
 namespace sheaf::python {
 namespace {
@@ -135,18 +136,7 @@ void copy_into(const View& out, const Tensor& source, std::string_view call) {
 // Tensors of PyTorch's own, so that their storage can do what every storage can. A subclass may
 // make something else of new_empty: what came of it is looked at.
 void Result::take_torch_memory(const View& like, const TensorSpec& spec) {
-  static PyObject* const new_empty = PyUnicode_InternFromString("new_empty");
-  const nb::object sizes = tuple_from(spec.sizes);
-  // Sizes one by one: PyTorch parses them in half the time that a tuple takes.
-  PyObject* arguments[kMaxRank + 1] = {like.object.ptr()};
-  for (int d = 0; d < spec.rank(); ++d) {
-    arguments[d + 1] = PyTuple_GET_ITEM(sizes.ptr(), d);
-  }
-  if (spec.rank() == 0) {
-    arguments[1] = sizes.ptr();
-  }
-  const auto count = static_cast<size_t>(std::max(spec.rank(), 1) + 1);
-  object_ = checked(PyObject_VectorcallMethod(new_empty, arguments, count, nullptr));
+  object_ = new_empty(like.object, spec.sizes);
   const ArrayType type = array_type_of(object_);
   if (DLTensor made{}; view_by_library(object_, type, made)) {
     const Tensor tensor = tensor_from_dlpack(on_host(made), {"new_empty", "result"});

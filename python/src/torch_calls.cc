@@ -11,20 +11,18 @@
 #include <nanobind/stl/string_view.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "bindings.h"
 #include "call.h"
 #include "frontends/c/dlpack.h"
 #include "libraries.h"
+#include "torch_known.h"
 #include "torch_shim.h"
 
 namespace sheaf::python {
@@ -32,143 +30,15 @@ namespace {
 
 using nb::literals::operator""_a;
 
-constexpr int kMaxTensors = 3;
-constexpr int kMaxOptions = 6;
-
-// An argument of an operator that is no tensor.
-struct Option {
-  enum Kind { kInt, kBool, kFloat, kText } kind = kInt;
-  int64_t number = 0;  // or the bits of a float
-  char text[16] = {};  // the longest word that an option takes, "out_of_range", has 12 letters
-
-  friend bool operator==(const Option&, const Option&) = default;
-};
-
-struct Options {
-  std::array<Option, kMaxOptions> all;
-  int count = 0;
-
-  bool operator==(const Options& other) const {
-    return count == other.count && std::equal(all.begin(), all.begin() + count, other.all.begin());
-  }
-};
-
-bool read_text(PyObject* object, Option& option) {
-  Py_ssize_t length = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(object, &length);
-  if (text == nullptr || length >= static_cast<Py_ssize_t>(sizeof option.text)) {
-    PyErr_Clear();
-    return false;
-  }
-  option.kind = Option::kText;
-  std::copy(text, text + length, option.text);
-  return true;
-}
-
-bool read_option(PyObject* object, Option& option) {
-  if (PyBool_Check(object)) {
-    option = {Option::kBool, object == Py_True, {}};
-    return true;
-  }
-  if (PyLong_CheckExact(object)) {
-    int overflow = 0;
-    option = {Option::kInt, PyLong_AsLongLongAndOverflow(object, &overflow), {}};
-    return overflow == 0;
-  }
-  if (PyFloat_CheckExact(object)) {
-    const double value = PyFloat_AS_DOUBLE(object);
-    option.kind = Option::kFloat;
-    std::memcpy(&option.number, &value, sizeof value);
-    return true;
-  }
-  return PyUnicode_CheckExact(object) && read_text(object, option);
-}
-
-bool read_options(PyObject* const* objects, Py_ssize_t count, Options& options) {
-  if (count > kMaxOptions) {
-    return false;
-  }
-  options.count = static_cast<int>(count);
-  for (int i = 0; i < options.count; ++i) {
-    if (!read_option(objects[i], options.all[static_cast<size_t>(i)])) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// What a tensor must have in common with one before, for the plan to be the same.
-struct Layout {
-  DLDataType type{};
-  DLDevice device{};
-  Dims sizes, strides;
-
-  explicit Layout(const DLTensor& tensor) : type(tensor.dtype), device(tensor.device) {
-    for (int d = 0; d < tensor.ndim; ++d) {
-      sizes.push_back(tensor.shape[d]);
-      strides.push_back(tensor.strides[d]);
-    }
-  }
-
-  bool fits(const DLTensor& tensor) const {
-    const auto rank = static_cast<size_t>(tensor.ndim);
-    return same_type(type, tensor.dtype) && device.device_type == tensor.device.device_type &&
-           device.device_id == tensor.device.device_id && sizes.size() == tensor.ndim &&
-           std::memcmp(sizes.begin(), tensor.shape, rank * sizeof(int64_t)) == 0 &&
-           std::memcmp(strides.begin(), tensor.strides, rank * sizeof(int64_t)) == 0;
-  }
-};
-
-using Views = std::array<DLTensor, kMaxTensors>;
-
-struct KnownCall {
-  Op op;
-  Options options;
-  std::vector<Layout> layouts;
-  std::shared_ptr<const KnownPlan> known;
-  TorchKind kind;  // of the result
-
-  bool fits(Op which, const Options& given, const Views& views) const {
-    for (size_t i = 0; i < layouts.size(); ++i) {
-      if (!layouts[i].fits(views[i])) {
-        return false;
-      }
-    }
-    return op == which && options == given;
-  }
-};
-
-// The last calls of this thread.
-struct KnownCalls {
-  std::array<std::shared_ptr<const KnownCall>, 8> all;
-  size_t oldest = 0;
-
-  std::shared_ptr<const KnownCall> find(Op op, const Options& options, const Views& views) const {
-    for (const auto& call : all) {
-      if (call != nullptr && call->fits(op, options, views)) {
-        return call;
-      }
-    }
-    return nullptr;
-  }
-
-  void keep(std::shared_ptr<const KnownCall> call) {
-    all[oldest] = std::move(call);
-    oldest = (oldest + 1) % all.size();
-  }
-};
-
-KnownCalls& known_calls() {
-  thread_local KnownCalls calls;
-  return calls;
-}
-
 // An operator, as a function that PyTorch's dispatcher calls.
 struct Kernel {
   Op op;
-  int tensors;
+  bool into;             // its last tensor is `out`
   nb::object in_python;  // the kernel for everything else
   nb::object expand;  // from the options as given to all of them, as the compiled part takes them
+
+  int inputs() const { return is_scatter(op) ? 3 : 2; }
+  int tensors() const { return inputs() + (into ? 1 : 0); }
 };
 
 // False if not all of them are tensors with memory that holds their values. Complex numbers may be
@@ -235,41 +105,35 @@ Request request_for(const Kernel& kernel, PyObject* const* options, Py_ssize_t c
 }
 
 Passed passed(const Kernel& kernel, PyObject* const* args) {
-  const nb::handle updates = kernel.tensors == kMaxTensors ? nb::handle(args[2]) : nb::handle();
-  return {args[0], args[1], nb::none(), updates, true};
-}
-
-// Where PyTorch is older than its functions that make a tensor.
-nb::object run_in_general(const Kernel& kernel, PyObject* const* args, Py_ssize_t count) {
-  Views views{};
-  if (!are_unwatched(args, kernel.tensors) || !view_all(args, kernel.tensors, views)) {
-    return {};
-  }
-  Call call;
-  call.request = request_for(kernel, args + kernel.tensors, count - kernel.tensors);
-  call.threads = thread_limit(0);
-  return execute(call, view_arrays(to_string(kernel.op), passed(kernel, args)));
+  const nb::handle updates = is_scatter(kernel.op) ? nb::handle(args[2]) : nb::handle();
+  return {args[0], args[1], kernel.into ? nb::handle(args[kernel.inputs()]) : nb::none(), updates,
+          true};
 }
 
 // A call of a new kind: checked and planned as every other call is.
 std::shared_ptr<const KnownCall> plan_call(const Kernel& kernel, const Options& options,
                                            PyObject* const* args, Py_ssize_t count) {
-  const Request request = request_for(kernel, args + kernel.tensors, count - kernel.tensors);
+  const Request request = request_for(kernel, args + kernel.tensors(), count - kernel.tensors());
   const Arrays arrays = view_arrays(to_string(kernel.op), passed(kernel, args));
-  auto call = std::make_shared<KnownCall>(KnownCall{
-      kernel.op,
-      options,
-      {},
-      plan_for(request,
-               {arrays.data.tensor.spec, arrays.indices.tensor.spec, arrays.updates.tensor.spec}),
-      torch_kind_of(args[0])});
+  const TensorSpec& out = arrays.out.tensor.spec;
+  auto call = std::make_shared<KnownCall>(
+      KnownCall{kernel.op,
+                kernel.into,
+                options,
+                {},
+                plan_for(request, {arrays.data.tensor.spec, arrays.indices.tensor.spec,
+                                   arrays.updates.tensor.spec, kernel.into ? &out : nullptr}),
+                has_torch_shim() ? torch_kind_of(args[0]) : TorchKind()});
   Views views{};
-  if (!view_all(args, kernel.tensors, views)) {
+  if (!view_all(args, kernel.tensors(), views)) {
     return nullptr;
   }
-  const TensorSpec* const planned[] = {&arrays.data.tensor.spec, &arrays.indices.tensor.spec,
-                                       &arrays.updates.tensor.spec};
-  for (size_t i = 0; i < static_cast<size_t>(kernel.tensors); ++i) {
+  const TensorSpec* planned[kMaxTensors] = {&arrays.data.tensor.spec, &arrays.indices.tensor.spec,
+                                            &arrays.updates.tensor.spec};
+  if (kernel.into) {
+    planned[kernel.inputs()] = &out;
+  }
+  for (size_t i = 0; i < static_cast<size_t>(kernel.tensors()); ++i) {
     if (spec_from_dlpack(views[i], {to_string(kernel.op), "tensor"}) != *planned[i]) {
       return nullptr;  // it changed while the others were read
     }
@@ -291,8 +155,8 @@ Placement placement_of(nb::handle data, const DLTensor& view) {
 void refuse_changed(const Kernel& kernel, PyObject* const* args, const Views& before,
                     const KnownCall& call) {
   Views now{};
-  bool same = view_all(args, kernel.tensors, now);
-  for (size_t i = 0; same && i < static_cast<size_t>(kernel.tensors); ++i) {
+  bool same = view_all(args, kernel.tensors(), now);
+  for (size_t i = 0; same && i < static_cast<size_t>(kernel.tensors()); ++i) {
     same = now[i].data == before[i].data && now[i].byte_offset == before[i].byte_offset &&
            call.layouts[i].fits(now[i]);
   }
@@ -304,56 +168,85 @@ void refuse_changed(const Kernel& kernel, PyObject* const* args, const Views& be
 // Thrown where Python's error is set and is the answer of the call.
 struct Raised {};
 
-// The result; nothing if the tensors are not plain ones. Code of the caller may run while they are
-// looked at, so their memory is read last; after that none runs until the result is there.
-nb::object run_plain(const Kernel& kernel, PyObject* const* args, Py_ssize_t count) {
-  Options options;
-  if (!are_unwatched(args, kernel.tensors) || has_lazy_sign(args[0]) ||
-      (kernel.tensors == kMaxTensors && has_lazy_sign(args[2])) ||
-      !read_options(args + kernel.tensors, count - kernel.tensors, options)) {
-    return {};
-  }
-  Views views{};
-  if (!view_all(args, kernel.tensors, views)) {
-    return {};
-  }
-  auto call = known_calls().find(kernel.op, options, views);
-  if (call == nullptr) {
-    call = plan_call(kernel, options, args, count);
-    if (call == nullptr || !view_all(args, kernel.tensors, views) ||
-        !call->fits(kernel.op, options, views)) {
-      return {};
-    }
-  }
-  const Plan& plan = call->known->plan;
+// `result`: memory for it, or null if the call has an `out`.
+void run_known(const Kernel& kernel, PyObject* const* args, const Views& views,
+               const KnownCall& call, void* result) {
   const Placement placement = placement_of(args[0], views[0]);
-  const TorchTensor result(call->kind, plan.output().sizes, plan.output().strides);
-  const auto memory = [&](size_t i) {
-    return static_cast<char*>(views[i].data) + views[i].byte_offset;
+  const auto memory = [&](int i) {
+    const DLTensor& view = views[static_cast<size_t>(i)];
+    return static_cast<char*>(view.data) + view.byte_offset;
   };
   std::function<void()> last_check;
-  if (placement.on_gpu) {  // whose workspace comes from a call of Python
-    last_check = [&] { refuse_changed(kernel, args, views, *call); };
+  // Code of Python makes the workspace of a GPU, and the result where there is no shim.
+  if (placement.on_gpu || !has_torch_shim()) {
+    last_check = [&] { refuse_changed(kernel, args, views, call); };
   }
   try {
-    run_at(placement, plan,
-           {memory(0), memory(1), kernel.tensors == kMaxTensors ? memory(2) : nullptr,
-            result.memory()},
-           thread_limit(0), true, last_check);
+    run_at(placement, call.known->plan,
+           {memory(0), memory(1), is_scatter(kernel.op) ? memory(2) : nullptr,
+            kernel.into ? memory(kernel.inputs()) : result},
+           thread_limit(0), !kernel.into, last_check);
   } catch (nb::python_error& error) {
     if (error.matches(PyExc_RuntimeError)) {  // of PyTorch: no memory for the workspace
-      return {};
+      throw;
     }
     error.restore();
     throw Raised();
   }
+}
+
+bool has_lazy_values(const Kernel& kernel, PyObject* const* args) {
+  for (int i = 0; i < kernel.tensors(); ++i) {
+    constexpr int kIndices = 1;
+    if (i != kIndices && has_lazy_sign(args[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// `out` after a run. An error now must not lead to another run: a sum would be added twice.
+nb::object changed(PyObject* out) try {
+  count_change(out);
+  return nb::borrow(out);
+} catch (nb::python_error& error) {
+  error.restore();
+  throw Raised();
+}
+
+// The result; nothing if the tensors are not plain ones. Code of the caller may run while they are
+// looked at, so their memory is read last; where some may run after that, they are looked at again.
+nb::object run_plain(const Kernel& kernel, PyObject* const* args, Py_ssize_t count) {
+  Options options;
+  if (!are_unwatched(args, kernel.tensors()) || has_lazy_values(kernel, args) ||
+      !read_options(args + kernel.tensors(), count - kernel.tensors(), options)) {
+    return {};
+  }
+  Views views{};
+  if (!view_all(args, kernel.tensors(), views)) {
+    return {};
+  }
+  auto call = known_calls().find(kernel.op, kernel.into, options, views);
+  if (call == nullptr) {
+    call = plan_call(kernel, options, args, count);
+    if (call == nullptr || !view_all(args, kernel.tensors(), views) ||
+        !call->fits(kernel.op, kernel.into, options, views)) {
+      return {};
+    }
+  }
+  if (kernel.into) {
+    run_known(kernel, args, views, *call, nullptr);
+    return changed(args[kernel.inputs()]);
+  }
+  const TorchTensor result(call->kind, args[0], call->known->plan.output());
+  run_known(kernel, args, views, *call, result.memory());
   return result.to_python();
 }
 
 // Nothing, too, if the call was interrupted: then Python's error is set.
 nb::object try_plain(const Kernel& kernel, PyObject* const* args, Py_ssize_t count) {
   try {
-    return has_torch_shim() ? run_plain(kernel, args, count) : run_in_general(kernel, args, count);
+    return run_plain(kernel, args, count);
   } catch (const Raised&) {
   } catch (Interrupted& interrupted) {  // it is not for the kernel in Python to go on
     interrupted.error.restore();
@@ -371,7 +264,7 @@ constexpr char kCapsule[] = "sheaf.Kernel";
 PyObject* call_kernel(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   const auto& kernel = *static_cast<const Kernel*>(PyCapsule_GetPointer(self, kCapsule));
   const bool no_keywords = names == nullptr || PyTuple_GET_SIZE(names) == 0;
-  if (no_keywords && count >= kernel.tensors) {
+  if (no_keywords && count >= kernel.tensors()) {
     nb::object result = try_plain(kernel, args, count);
     if (result.is_valid()) {
       return result.release().ptr();
@@ -383,13 +276,12 @@ PyObject* call_kernel(PyObject* self, PyObject* const* args, Py_ssize_t count, P
   return PyObject_Vectorcall(kernel.in_python.ptr(), args, static_cast<size_t>(count), names);
 }
 
-nb::object make_kernel(std::string_view name, nb::object in_python, nb::object expand) {
+nb::object make_kernel(std::string_view name, nb::object in_python, nb::object expand, bool into) {
   static PyMethodDef definition = {
       "kernel", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_kernel)),
       METH_FASTCALL | METH_KEYWORDS, "A kernel of an operator."};
-  const Op op = op_from_name(name);
   auto kernel = std::make_unique<Kernel>(
-      Kernel{op, is_scatter(op) ? 3 : 2, std::move(in_python), std::move(expand)});
+      Kernel{op_from_name(name), into, std::move(in_python), std::move(expand)});
   const nb::capsule self(kernel.get(), kCapsule,
                          [](void* p) noexcept { delete static_cast<Kernel*>(p); });
   kernel.release();
@@ -403,7 +295,7 @@ nb::object make_kernel(std::string_view name, nb::object in_python, nb::object e
 }  // namespace
 
 void bind_torch(nb::module_& module) {
-  module.def("torch_kernel", make_kernel, "op"_a, "in_python"_a, "expand"_a);
+  module.def("torch_kernel", make_kernel, "op"_a, "in_python"_a, "expand"_a, "into"_a = false);
 }
 
 }  // namespace sheaf::python

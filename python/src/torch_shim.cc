@@ -3,7 +3,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <new>
+
+#include "libraries.h"
 
 namespace sheaf::python {
 namespace {
@@ -19,7 +22,6 @@ struct Shim {
   Status (*get_dtype)(Handle, int32_t*) = nullptr;
   Status (*get_device_type)(Handle, int32_t*) = nullptr;
   Status (*get_device_index)(Handle, int32_t*) = nullptr;
-  int32_t (*dtype_uint8)() = nullptr;
   Status (*from_python)(void* object, Handle* made) = nullptr;
   Status (*to_python)(Handle, void* type, void** object) = nullptr;
   bool complete = false;
@@ -43,7 +45,6 @@ Shim load() {
                   look_up(library, "aoti_torch_get_dtype", shim.get_dtype) &&
                   look_up(library, "aoti_torch_get_device_type", shim.get_device_type) &&
                   look_up(library, "aoti_torch_get_device_index", shim.get_device_index) &&
-                  look_up(library, "aoti_torch_dtype_uint8", shim.dtype_uint8) &&
                   look_up(library, "torch_tensor_from_pyobject", shim.from_python) &&
                   look_up(library, "torch_tensor_to_pyobject", shim.to_python);
   return shim;
@@ -64,8 +65,17 @@ void require(Status status) {
 
 }  // namespace
 
-TorchTensor::TorchTensor(const TorchKind& kind, const Dims& sizes, const Dims& strides) {
-  require(shim().empty_strided(sizes.size(), sizes.begin(), strides.begin(), kind.dtype,
+TorchTensor::TorchTensor(const TorchKind& kind, nb::handle like, const TensorSpec& spec) {
+  if (!has_torch_shim()) {
+    object_ = new_empty(like, spec.sizes);
+    DLTensor made{};
+    if (!view_directly(object_, array_type_of(object_), made)) {
+      throw std::bad_alloc();
+    }
+    memory_ = static_cast<char*>(made.data) + made.byte_offset;
+    return;
+  }
+  require(shim().empty_strided(spec.rank(), spec.sizes.begin(), spec.strides.begin(), kind.dtype,
                                kind.device_type, kind.device, &handle_));
   if (shim().data_ptr(handle_, &memory_) != 0) {
     shim().delete_tensor(handle_);
@@ -73,9 +83,16 @@ TorchTensor::TorchTensor(const TorchKind& kind, const Dims& sizes, const Dims& s
   }
 }
 
-TorchTensor::~TorchTensor() { shim().delete_tensor(handle_); }
+TorchTensor::~TorchTensor() {
+  if (handle_ != nullptr) {
+    shim().delete_tensor(handle_);
+  }
+}
 
 nb::object TorchTensor::to_python() const {
+  if (handle_ == nullptr) {
+    return object_;
+  }
   void* object = nullptr;
   require(shim().to_python(handle_, nullptr, &object));
   return nb::steal(static_cast<PyObject*>(object));
@@ -95,8 +112,25 @@ TorchKind torch_kind_of(nb::handle tensor) {
   return kind;
 }
 
-TorchKind torch_bytes_like(const TorchKind& kind) {
-  return {shim().dtype_uint8(), kind.device_type, kind.device};
+nb::object new_empty(nb::handle like, const Dims& sizes) {
+  static PyObject* const name = PyUnicode_InternFromString("new_empty");
+  // Sizes one by one: PyTorch parses them in half the time that a tuple takes.
+  nb::object numbers[kMaxRank];
+  PyObject* arguments[kMaxRank + 1] = {like.ptr()};
+  for (int d = 0; d < sizes.size(); ++d) {
+    numbers[d] = nb::int_(sizes[d]);
+    arguments[d + 1] = numbers[d].ptr();
+  }
+  if (sizes.empty()) {
+    numbers[0] = nb::steal(PyTuple_New(0));
+    arguments[1] = numbers[0].ptr();
+  }
+  const auto count = static_cast<size_t>(std::max(sizes.size(), 1) + 1);
+  PyObject* const made = PyObject_VectorcallMethod(name, arguments, count, nullptr);
+  if (made == nullptr) {
+    throw nb::python_error();
+  }
+  return nb::steal(made);
 }
 
 }  // namespace sheaf::python

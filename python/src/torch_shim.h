@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The few functions of PyTorch's stable C interface that make a tensor without a call of Python.
-// They are looked up in the libtorch that the process has loaded, so the package is built without
-// PyTorch, and one build serves all versions.
+// New tensors of PyTorch's own: by a few functions of its stable C interface, without a call of
+// Python. They are looked up in the libtorch that the process has loaded, so the package is built
+// without PyTorch, and one build serves all versions. Older ones are asked for new_empty().
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -22,11 +22,12 @@ struct TorchKind {
   int32_t device = 0;
 };
 
-// A tensor of PyTorch's that Python has not seen yet.
+// A tensor that the caller has not seen yet.
 class TorchTensor {
  public:
-  // Contiguous and uninitialised. Throws std::bad_alloc if PyTorch has no memory.
-  TorchTensor(const TorchKind& kind, const Dims& sizes, const Dims& strides);
+  // Contiguous and uninitialised, of the kind of `like`. Throws std::bad_alloc or PyTorch's error
+  // if there is no memory.
+  TorchTensor(const TorchKind& kind, nb::handle like, const TensorSpec& spec);
   ~TorchTensor();
   TorchTensor(const TorchTensor&) = delete;
   TorchTensor& operator=(const TorchTensor&) = delete;
@@ -35,17 +36,18 @@ class TorchTensor {
   nb::object to_python() const;
 
  private:
-  void* handle_ = nullptr;
+  void* handle_ = nullptr;  // of the shim, if there is one
+  nb::object object_;       // else the tensor
   void* memory_ = nullptr;
 };
 
-// Whether PyTorch, of version 2.14 or later, has been imported. The functions below need it.
+// Whether PyTorch, of version 2.14 or later, has been imported.
 bool has_torch_shim();
 
-// Those of a tensor.
+// That of a tensor. Needs the shim.
 TorchKind torch_kind_of(nb::handle tensor);
 
-// Bytes on the same device.
-TorchKind torch_bytes_like(const TorchKind& kind);
+// like.new_empty(sizes): a tensor, if `like` is one of PyTorch's own class.
+nb::object new_empty(nb::handle like, const Dims& sizes);
 
 }  // namespace sheaf::python

@@ -200,6 +200,40 @@ def test_quick_calls_see_what_changes_between_them():
         assert torch.equal(y, torch.index_add(x, 0, index, x[:2]))
 
 
+def test_quick_calls_with_out_see_what_changes_between_them():
+    x, index = torch.arange(12.0).reshape(3, 4), torch.tensor([2, 0])
+    for _ in range(2):
+        out = torch.zeros(2, 4)
+        assert sheaf.gather(x, index, out=out) is out and torch.equal(out, x[index])
+        assert out._version == 1, "PyTorch must see that out was written"
+        wide = torch.zeros(4, 2)
+        sheaf.gather(x, index, out=wide.T)
+        assert torch.equal(wide.T, x[index]) and wide._version == 1
+        total = x.clone()
+        assert sheaf.scatter(total, index, x[:2], reduction="add", out=total) is total
+        assert torch.equal(total, torch.index_add(x, 0, index, x[:2])) and total._version == 1
+        untouched = torch.full((2, 4), 7.0)
+        with pytest.raises(sheaf.IndexError) as caught:
+            sheaf.gather(x, index + 1, out=untouched)
+        assert caught.value.position == (0,)
+        assert torch.equal(untouched, torch.full((2, 4), 7.0)) and untouched._version == 0
+        with pytest.raises(sheaf.ArgumentError, match="out"):
+            sheaf.gather(x, index, out=torch.zeros(3, 4))
+        with pytest.raises(sheaf.ArgumentError, match="overlap"):
+            sheaf.gather(x, index, out=x[:2])
+        with pytest.raises(sheaf.ArgumentError, match="out does not go with gradients"):
+            sheaf.gather(x, index, out=torch.zeros(2, 4, requires_grad=True))
+
+
+def test_an_out_that_a_gradient_needs_is_noticed():
+    weight = torch.ones(2, 4, requires_grad=True)
+    saved = torch.ones(2, 4)
+    loss = (weight * saved).sum()
+    sheaf.gather(torch.arange(12.0).reshape(3, 4), torch.tensor([2, 0]), out=saved)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
 @pytest.mark.parametrize("word", [True, 0, 1.5, None])
 @pytest.mark.parametrize("name", ["out_of_range", "negative"])
 def test_rules_that_are_no_words_are_refused(name, word):

@@ -17,8 +17,28 @@ from . import _autograd, _batching, _shapes  # noqa: F401  they register
 _MODES = {"raise": ("fail", "from_end", 0), "wrap": ("wrap", "from_end", 0),
           "clip": ("clamp", "out_of_range", 0)}
 _NUMBERS = (int, float, complex)
-#: Each gather: at once on plain tensors, else by PyTorch's dispatcher.
-_quick = {op: operators.quick(op, operators.operator(op)) for op in operators.GATHERS}
+
+
+def _gather_into(op: str) -> Any:
+    def kernel(data: Tensor, indices: Tensor, out: Tensor, *options: Any) -> Tensor:
+        operators.out_operator(op)(data, indices, *options, out=out)
+        return out
+    return kernel
+
+
+def _scatter_into(op: str) -> Any:
+    def kernel(data: Tensor, indices: Tensor, updates: Tensor, out: Tensor, *options: Any) -> Tensor:
+        operators.out_operator(op)(data, indices, updates, *options, out=out)
+        return out
+    return kernel
+
+
+#: Each operator: at once on plain tensors, else by PyTorch's dispatcher.
+_quick = {op: operators.quick(op, operators.operator(op))
+          for op in (*operators.GATHERS, *operators.SCATTERS)}
+_quick_into = {
+    **{op: operators.quick(op, _gather_into(op), True) for op in operators.GATHERS},
+    **{op: operators.quick(op, _scatter_into(op), True) for op in operators.SCATTERS}}
 
 
 def _all_tensors(*arrays: Any) -> bool:
@@ -40,12 +60,15 @@ def gather(op: str, data: Any, indices: Any, out: Any, options: tuple[Any, ...],
            rule: tuple[Any, ...], threads: int) -> Any:
     if not isinstance(rule[2], _NUMBERS) and hasattr(rule[2], "item"):
         rule = (rule[0], rule[1], rule[2].item())
-    if (isinstance(indices, Tensor) and isinstance(data, Tensor) and out is None and not threads
-            and isinstance(rule[2], _NUMBERS) and not torch.compiler.is_compiling()
-            and not (isinstance(rule[2], int) and rule[2] >= 1 << 63)):
-        return _quick[op](data, indices, *options, *rule)
-    indices = _as_indices(indices, data)
     too_large = isinstance(rule[2], int) and rule[2] >= 1 << 63  # for PyTorch's numbers
+    if (isinstance(indices, Tensor) and isinstance(data, Tensor) and not threads
+            and isinstance(rule[2], _NUMBERS) and not too_large
+            and not torch.compiler.is_compiling()):
+        if out is None:
+            return _quick[op](data, indices, *options, *rule)
+        if isinstance(out, Tensor):
+            return _quick_into[op](data, indices, out, *options, *rule)
+    indices = _as_indices(indices, data)
     if too_large or not _all_tensors(data, indices, out):  # or arrays of several libraries
         axis, batch_dims, broadcast = operators.gather_options(op, options)
         return _sheaf.run_gather(op, data, indices, out, threads, False, axis, batch_dims,
@@ -144,6 +167,10 @@ def scatter(op: str, data: Any, indices: Any, updates: Any, out: Any, options: t
         if isinstance(out, Tensor):
             torch.autograd.graph.increment_version(out)
         return result
+    if not relaxed and not threads and not torch.compiler.is_compiling():
+        if out is None:
+            return _quick[op](data, indices, updates, *options, *how)
+        return _quick_into[op](data, indices, updates, out, *options, *how)
     keywords = {"relaxed": relaxed, "threads": threads}
     if out is None:
         return operators.operator(op)(data, indices, updates, *options, *how, **keywords)

@@ -118,9 +118,11 @@ def scatter_arguments(op: str, *given: Any) -> tuple[Any, ...]:
     return (*scatter_options(op, own), *how)
 
 
-def quick(op: str, kernel: Any) -> Any:
-    """The operator, compiled, for plain tensors and no keywords; all else goes to `kernel`."""
-    return _sheaf.torch_kernel(op, kernel, gather_arguments if op in GATHERS else scatter_arguments)
+def quick(op: str, kernel: Any, into: bool = False) -> Any:
+    """The operator, compiled, for plain tensors and no keywords; all else goes to `kernel`. With
+    `into`, out is the tensor before the options."""
+    return _sheaf.torch_kernel(op, kernel, gather_arguments if op in GATHERS else scatter_arguments,
+                               into)
 
 
 def run_gather(op: str, data: Tensor, indices: Tensor, given: tuple[Any, ...], threads: int,
