@@ -40,7 +40,7 @@ def config() -> dict[str, Any]:
         "version": _sheaf.version(),
         "backends": _sheaf.backends(),
         "compiler": _sheaf.compiler(),
-        "cuda": _sheaf.cuda_description(),
+        _sheaf.gpu_name: _sheaf.gpu_description(),
         "jax_ffi": _sheaf.has_jax_ffi(),
         "threads": get_num_threads() or f"as many as pay, at most {os.cpu_count()}",
         "machine": platform.machine(),
@@ -53,7 +53,7 @@ def config() -> dict[str, Any]:
 
 
 def show_config() -> None:
-    """Prints what is inside this package: backends, compiler, CUDA, and the libraries beside it."""
+    """Prints what is inside this package: backends, compiler, GPU, and the libraries beside it."""
     for name, value in config().items():
         text = ", ".join(value) if isinstance(value, list) else str(value)
         print(f"{name:10} {text}")

@@ -147,21 +147,24 @@ def set_own_threads(threads: int) -> int: ...
 
 def thread_limit() -> int: ...
 
-def cuda_available() -> bool:
+gpu_name: str
+torch_keys: tuple[str, str]
+
+def gpu_available() -> bool:
     """Whether this build can run on the current device."""
 
-def cuda_description() -> str:
+def gpu_description() -> str:
     """The current device, or why there is none."""
 
-def cuda_defer(change: int) -> None:
+def gpu_defer(change: int) -> None:
     """
     Runs do not wait for verdicts while the sum of all changes is positive.
     """
 
-def cuda_check() -> None:
+def gpu_check() -> None:
     """Waits for all verdicts that were put off."""
 
-def cuda_forget() -> None:
+def gpu_forget() -> None:
     """Lets go of the verdicts of captured graphs."""
 
 def has_jax_ffi() -> bool:

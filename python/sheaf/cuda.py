@@ -18,12 +18,12 @@ __all__ = ["check", "deferred_errors", "description", "forget_captured", "is_ava
 
 def is_available() -> bool:
     """Whether this build of Sheaf can run on the current CUDA device."""
-    return _sheaf.cuda_available()
+    return _sheaf.gpu_available()
 
 
 def description() -> str:
     """The current CUDA device in words, or why there is none to use."""
-    return _sheaf.cuda_description()
+    return _sheaf.gpu_description()
 
 
 @contextlib.contextmanager
@@ -33,11 +33,11 @@ def deferred_errors() -> Iterator[None]:
     Holds for all threads. A call whose index was bad has left its output untouched. Each call keeps
     its workspace until the check.
     """
-    _sheaf.cuda_defer(1)
+    _sheaf.gpu_defer(1)
     try:
         yield
     finally:
-        _sheaf.cuda_defer(-1)
+        _sheaf.gpu_defer(-1)
     check()
 
 
@@ -47,9 +47,9 @@ def check() -> None:
     The calls in captured graphs are looked at each time: they tell of the last replay. Not to be
     called during a capture.
     """
-    _sheaf.cuda_check()
+    _sheaf.gpu_check()
 
 
 def forget_captured() -> None:
     """Lets go of the memory that calls in captured graphs need: for when these graphs are gone."""
-    _sheaf.cuda_forget()
+    _sheaf.gpu_forget()

@@ -23,6 +23,7 @@
 
 #include "libraries.h"
 #include "sheaf/dlpack.h"
+#include "sheaf/queue.h"
 #include "sheaf/tensor.h"
 
 namespace sheaf::python {
@@ -181,7 +182,7 @@ void assign(const View& out, nb::handle values);
 // Device memory that runs on `placement` may use, from the allocator of the placement's library.
 struct GpuMemory {
   nb::object owner;
-  cuda::WorkspaceView view;
+  WorkspaceView view;
 };
 GpuMemory gpu_memory(const Placement& placement, size_t bytes);
 

@@ -221,9 +221,10 @@ void refuse_other_devices(std::string_view call, const Arrays& arrays) {
     }
   }
   if (other != nullptr) {
-    raise_argument(refusal_text(cat(call, ": arrays on different devices"), places,
-                                cat(other, " moved to cuda:", arrays.placement.device,
-                                    "; nothing is copied between devices in silence")));
+    raise_argument(
+        refusal_text(cat(call, ": arrays on different devices"), places,
+                     cat(other, " moved to ", text_of({gpu::kDlpackType, arrays.placement.device}),
+                         "; nothing is copied between devices in silence")));
   }
 }
 
@@ -319,15 +320,16 @@ void run_at(const Placement& placement, const Plan& plan, const Memory& memory, 
   const bool fails = plan.nest().out_of_range == OutOfRange::kFail;
   const bool later = fails && reports_later(placement);
   const RunOptions options{.output_is_fresh = fresh && !later};
-  const size_t bytes = cuda::workspace_bytes(plan, options);
+  const size_t bytes = workspace_bytes(plan, gpu::queue({}, placement.stream), options);
   const bool waits = (fails && bytes != 0 && !later) || placement.waits;
   const GpuMemory workspace = waits ? spare_memory(placement, bytes) : gpu_memory(placement, bytes);
   if (last_check) {
     last_check();
   }
-  without_gil([&] { run_on(cuda::queue(workspace.view, placement.stream), options); });
+  const Queue queue = gpu::queue(workspace.view, placement.stream);
+  without_gil([&] { run_on(queue, options); });
   if (waits) {
-    without_gil([&] { cuda::check(plan, workspace.view, placement.stream); });
+    without_gil([&] { finish(plan, queue); });
     keep_spare(placement, workspace);
   } else if (later) {
     keep_verdict(plan, placement, workspace);

@@ -58,18 +58,18 @@ void refuse_device(const DLDevice& device, const Argument& argument) {
   const std::string place = cat(to_string(argument.role), " is on ", text_of(device));
   if (!is_gpu(device)) {
     raise_unsupported(refusal_text(cat(argument.call, ": unsupported device"),
-                                   cat(place, ", but Sheaf reaches CPUs and CUDA's GPUs only"),
+                                   cat(place, ", but Sheaf reaches CPUs and NVIDIA's GPUs only"),
                                    "a copy of the array in CPU memory"));
   }
-  raise_unsupported(refusal_text(cat(argument.call, ": CUDA is not available"),
-                                 cat(place, ", but ", cuda::description()),
+  raise_unsupported(refusal_text(cat(argument.call, ": the GPU is not available"),
+                                 cat(place, ", but ", device_description(gpu::kName)),
                                  "a copy of the array in CPU memory"));
 }
 
-bool has_cuda(int device) {
+bool is_gpu_usable(int device) {
   try {
     const gpu::DeviceGuard guard(device);
-    return cuda::available();
+    return device_available(gpu::kName);
   } catch (const Error&) {
     return false;  // no driver, or no such device
   }
@@ -207,7 +207,7 @@ void view_dlpack(View& view, nb::handle object, const Argument& argument) {
   view.foreign = true;
   view.device = is_direct ? direct.device : announced_device(object);
   const bool leads = argument.placement == nullptr || !argument.placement->on_gpu;
-  if (view.on_gpu() ? leads && !has_cuda(view.device.device_id) : !is_host(view.device)) {
+  if (view.on_gpu() ? leads && !is_gpu_usable(view.device.device_id) : !is_host(view.device)) {
     refuse_device(view.device, argument);
   }
   if (view.on_gpu() && argument.placement != nullptr) {

@@ -2,6 +2,7 @@
 #include "gpu.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 #include <algorithm>
 #include <exception>
@@ -10,6 +11,7 @@
 
 #include "bindings.h"
 #include "sheaf/error.h"
+#include "support/text.h"
 
 namespace sheaf::python {
 namespace {
@@ -20,7 +22,7 @@ struct Verdict {
   Plan plan;
   GpuMemory workspace;
   int device;
-  cuda::Stream stream;
+  void* stream;
   nb::object stream_owner;
 };
 
@@ -46,6 +48,10 @@ Kept& kept() {
   return all;
 }
 
+void* pointer_from(const nb::object& number) {
+  return reinterpret_cast<void*>(nb::cast<uintptr_t>(number));
+}
+
 // Remembers the first thing that is thrown.
 template <class Check>
 void try_to(std::exception_ptr& first, Check check) {
@@ -60,7 +66,7 @@ void try_to(std::exception_ptr& first, Check check) {
 
 void check_pending(const Verdict& verdict) {
   const gpu::DeviceGuard guard(verdict.device);
-  without_gil([&] { cuda::check(verdict.plan, verdict.workspace.view, verdict.stream); });
+  without_gil([&] { finish(verdict.plan, gpu::queue(verdict.workspace.view, verdict.stream)); });
 }
 
 void check_captured(const Verdict& verdict) {
@@ -68,7 +74,7 @@ void check_captured(const Verdict& verdict) {
   without_gil([&] {
     gpu::wait_for_device();
     try {
-      cuda::check(verdict.plan, verdict.workspace.view);
+      finish(verdict.plan, gpu::queue(verdict.workspace.view, nullptr));
     } catch (const IndexError&) {
       gpu::clear(verdict.workspace.view);  // an error is reported once
       throw;
@@ -77,6 +83,45 @@ void check_captured(const Verdict& verdict) {
 }
 
 }  // namespace
+
+Queue gpu::queue(WorkspaceView workspace, void* stream) {
+  return {.device = kName, .stream = stream, .workspace = workspace};
+}
+
+LibraryStream current_stream(nb::handle object, int device) {
+  const ArrayType type = array_type_of(object);
+  if (type.api != nullptr) {
+    void* stream = nullptr;
+    if (type.api->current_stream(kDLCUDA, device, &stream) != 0) {
+      throw nb::python_error();
+    }
+    return {stream, {}};
+  }
+  if (type.library == Library::kTorch) {
+    const nb::module_ torch = nb::module_::import_("torch._C");
+    return {pointer_from(torch.attr("_cuda_getCurrentRawStream")(device)), {}};
+  }
+  if (type.library == Library::kCupy) {
+    const nb::module_ cupy = nb::module_::import_("cupy.cuda");
+    const nb::object stream = cupy.attr("get_current_stream")();
+    return {pointer_from(stream.attr("ptr")), stream};
+  }
+  return {};
+}
+
+bool is_gpu(const DLDevice& device) {
+  return device.device_type == kDLCUDA || device.device_type == kDLCUDAManaged;
+}
+
+bool is_host(const DLDevice& device) {
+  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
+}
+
+std::string text_of(const DLDevice& device) {
+  return is_gpu(device)    ? cat("cuda:", device.device_id)
+         : is_host(device) ? "the CPU"
+                           : cat("DLPack device type ", static_cast<int32_t>(device.device_type));
+}
 
 void keep_verdict(const Plan& plan, const Placement& placement, const GpuMemory& workspace) {
   if (workspace.view.bytes == 0) {
@@ -137,13 +182,18 @@ void check_verdicts() {
 void forget_captured() { kept().captured.clear(); }
 
 void bind_gpu(nb::module_& module) {
-  module.def("cuda_available", cuda::available,
-             "Whether this build can run on the current device.");
-  module.def("cuda_description", cuda::description, "The current device, or why there is none.");
-  module.def("cuda_defer", defer_verdicts, "change"_a,
+  module.attr("gpu_name") = gpu::kName;
+  module.attr("torch_keys") = nb::make_tuple("CPU", "CUDA");  // of its dispatcher
+  module.def(
+      "gpu_available", [] { return device_available(gpu::kName); },
+      "Whether this build can run on the current device.");
+  module.def(
+      "gpu_description", [] { return device_description(gpu::kName); },
+      "The current device, or why there is none.");
+  module.def("gpu_defer", defer_verdicts, "change"_a,
              "Runs do not wait for verdicts while the sum of all changes is positive.");
-  module.def("cuda_check", check_verdicts, "Waits for all verdicts that were put off.");
-  module.def("cuda_forget", forget_captured, "Lets go of the verdicts of captured graphs.");
+  module.def("gpu_check", check_verdicts, "Waits for all verdicts that were put off.");
+  module.def("gpu_forget", forget_captured, "Lets go of the verdicts of captured graphs.");
 }
 
 }  // namespace sheaf::python

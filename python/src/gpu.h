@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
-// What the package itself needs of CUDA: the current device, captured graphs, and bad indices that
-// are found in the order of a stream and reported when somebody waits for it. Everything else is
-// sheaf/cuda.h's. The functions in namespace gpu are in cuda/runtime.cc, or in no_cuda/runtime.cc
-// where the build has no CUDA.
+// All that the package knows of CUDA: its names in other packages, the current device, captured
+// graphs, and bad indices that are found in the order of a stream and reported when somebody waits
+// for it. Everything else is a queue's (sheaf/queue.h). What calls CUDA itself is in
+// cuda/runtime.cc, or in no_cuda/runtime.cc where the build has no CUDA.
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "arrays.h"
-#include "sheaf/cuda.h"
 #include "sheaf/plan.h"
+#include "sheaf/queue.h"
 
 namespace sheaf::python::gpu {
+
+inline constexpr std::string_view kName = "cuda";    // of the backend
+inline constexpr const char* kXlaPlatform = "CUDA";  // of JAX's devices
+inline constexpr DLDeviceType kDlpackType = kDLCUDA;
+
+Queue queue(WorkspaceView workspace, void* stream);
 
 // Makes `device` the current one of this thread, for as long as this lives.
 class DeviceGuard {
@@ -27,14 +34,14 @@ class DeviceGuard {
 };
 
 // Whether what is put on `stream` becomes part of a graph and does not run now.
-bool capturing(cuda::Stream stream);
+bool capturing(void* stream);
 
 // Waits for everything on the current device.
 void wait_for_device();
 
 // Writes zeros to device memory that no kernel uses. Done when it returns, even during a capture,
 // of which it is no part.
-void clear(const cuda::WorkspaceView& memory);
+void clear(const WorkspaceView& memory);
 
 }  // namespace sheaf::python::gpu
 

@@ -92,10 +92,6 @@ const TorchState& torch_state() {
   return state;
 }
 
-void* pointer_from(const nb::object& number) {
-  return reinterpret_cast<void*>(nb::cast<uintptr_t>(number));
-}
-
 // Not those of the device `meta`, nor the zeros that forward mode keeps without memory.
 bool has_memory(nb::handle tensor, const ArrayType& type) {
   DLTensor view{};
@@ -125,27 +121,6 @@ ArrayType array_type_of(nb::handle object) {
     known.emplace(type, described.facts);
   }
   return described.facts;
-}
-
-LibraryStream current_stream(nb::handle object, int device) {
-  const ArrayType type = array_type_of(object);
-  if (type.api != nullptr) {
-    void* stream = nullptr;
-    if (type.api->current_stream(kDLCUDA, device, &stream) != 0) {
-      throw nb::python_error();
-    }
-    return {stream, {}};
-  }
-  if (type.library == Library::kTorch) {
-    const nb::module_ torch = nb::module_::import_("torch._C");
-    return {pointer_from(torch.attr("_cuda_getCurrentRawStream")(device)), {}};
-  }
-  if (type.library == Library::kCupy) {
-    const nb::module_ cupy = nb::module_::import_("cupy.cuda");
-    const nb::object stream = cupy.attr("get_current_stream")();
-    return {pointer_from(stream.attr("ptr")), stream};
-  }
-  return {};
 }
 
 bool has_lazy_sign(nb::handle tensor) {
@@ -225,20 +200,6 @@ bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) 
                      [](PyObject* tensor) { return has_memory(tensor, array_type_of(tensor)); });
 }
 
-bool is_gpu(const DLDevice& device) {
-  return device.device_type == kDLCUDA || device.device_type == kDLCUDAManaged;
-}
-
-bool is_host(const DLDevice& device) {
-  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
-}
-
-std::string text_of(const DLDevice& device) {
-  return is_gpu(device)    ? cat("cuda:", device.device_id)
-         : is_host(device) ? "the CPU"
-                           : cat("DLPack device type ", static_cast<int32_t>(device.device_type));
-}
-
 bool Placement::admit(nb::handle object, const DLDevice& of_object) {
   const Library its_library = array_type_of(object).library;
   if (on_gpu) {
@@ -250,7 +211,7 @@ bool Placement::admit(nb::handle object, const DLDevice& of_object) {
   device = of_object.device_id;
   library = its_library;
   leader = nb::borrow(object);
-  stream = static_cast<cuda::Stream>(current.stream);
+  stream = current.stream;
   stream_owner = current.owner;
   waits = library == Library::kOther;
   return true;

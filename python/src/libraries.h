@@ -8,7 +8,6 @@
 
 #include <string>
 
-#include "sheaf/cuda.h"
 #include "sheaf/dlpack.h"
 
 namespace sheaf::python {
@@ -46,11 +45,11 @@ struct ArrayType {
 ArrayType array_type_of(nb::handle object);
 
 struct LibraryStream {
-  void* stream = nullptr;  // null: CUDA's default stream
+  void* stream = nullptr;  // null: the default stream
   nb::object owner;        // what keeps it alive, if something must
 };
 
-// The current stream of the array's library. JAX and others that do not tell have none.
+// The current stream of the array's library (gpu.cc). JAX and others that do not tell have none.
 LibraryStream current_stream(nb::handle object, int device);
 
 // Fills in `view` without a call of Python, which costs a tenth of __dlpack__. False if the type
@@ -81,9 +80,10 @@ bool view_by_library(nb::handle object, const ArrayType& type, DLTensor& view);
 bool is_lazy_tensor(nb::handle tensor);
 bool has_lazy_sign(nb::handle tensor);  // the negatives
 
-bool is_gpu(const DLDevice& device);          // one of CUDA's
-bool is_host(const DLDevice& device);         // also if pinned for CUDA
-std::string text_of(const DLDevice& device);  // "the CPU", "cuda:0", "DLPack device type 10"
+// These three are in gpu.cc.
+bool is_gpu(const DLDevice& device);          // one that a backend runs on
+bool is_host(const DLDevice& device);         // also if pinned for a GPU
+std::string text_of(const DLDevice& device);  // as PyTorch writes it, or "the CPU"
 
 // Where a call runs: on the host, or on one GPU. The first array on a GPU decides: the call runs on
 // its device, on the current stream of its library, and takes memory from that library.
@@ -92,7 +92,7 @@ struct Placement {
   int device = 0;
   Library library = Library::kOther;
   nb::object leader;
-  cuda::Stream stream = nullptr;
+  void* stream = nullptr;
   nb::object stream_owner;
   // Arrays of two libraries, or of one that has no current stream to order later work by: the call
   // ends when the work has ended.

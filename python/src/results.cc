@@ -62,9 +62,9 @@ void* address_of(nb::handle array, Library library) {
   return reinterpret_cast<void*>(nb::cast<uintptr_t>(address));
 }
 
-nb::capsule owner_of(std::unique_ptr<cuda::Workspace> memory) {
+nb::capsule owner_of(std::unique_ptr<DeviceMemory> memory) {
   const nb::capsule owner(memory.get(),
-                          [](void* p) noexcept { delete static_cast<cuda::Workspace*>(p); });
+                          [](void* p) noexcept { delete static_cast<DeviceMemory*>(p); });
   memory.release();
   return owner;
 }
@@ -75,9 +75,9 @@ DLTensor on_host(DLTensor tensor) {
   return tensor;
 }
 
-// Freed by cudaFree, which waits for the device: whatever stream still uses it is done by then.
-std::unique_ptr<cuda::Workspace> memory_of_cuda(size_t bytes) {
-  return std::make_unique<cuda::Workspace>(std::max<size_t>(bytes, 1));
+// To free it waits for the device: whatever stream still uses it is done by then.
+std::unique_ptr<DeviceMemory> device_memory(size_t bytes) {
+  return std::make_unique<DeviceMemory>(gpu::kName, std::max<size_t>(bytes, 1));
 }
 
 void refuse_without_namespace(nb::handle like) {
@@ -162,15 +162,15 @@ void Result::take_gpu_memory(const View& like, const TensorSpec& spec) {
   }
   refuse_without_namespace(like.object);
   const auto bytes = static_cast<size_t>(element_count(spec.sizes) * spec.dtype.bytes());
-  auto memory = memory_of_cuda(bytes);
-  memory_ = cuda::WorkspaceView(*memory).memory;
+  auto memory = device_memory(bytes);
+  memory_ = memory->data();
   size_t shape[kMaxRank];
   std::transform(spec.sizes.begin(), spec.sizes.end(), shape,
                  [](int64_t size) { return static_cast<size_t>(size); });
   const nb::ndarray<nb::array_api> exported(memory_, static_cast<size_t>(spec.rank()), shape,
                                             owner_of(std::move(memory)), spec.strides.begin(),
                                             {like.type.code, like.type.bits, like.type.lanes},
-                                            nb::device::cuda::value, like.device.device_id);
+                                            gpu::kDlpackType, like.device.device_id);
   object_ = nb::cast(exported);
   like_ = like.object;
 }
@@ -185,8 +185,8 @@ GpuMemory gpu_memory(const Placement& placement, size_t bytes) {
     return {};
   }
   if (placement.library == Library::kOther) {
-    auto memory = memory_of_cuda(bytes);
-    const cuda::WorkspaceView view = *memory;
+    auto memory = device_memory(bytes);
+    const WorkspaceView view = *memory;
     return {owner_of(std::move(memory)), view};
   }
   nb::object array;

@@ -76,7 +76,7 @@ def test_arrays_on_a_gpu_without_cuda():
             with pytest.raises(sheaf.UnsupportedError) as caught:
                 call()
             name, where, try_this = str(caught.value).splitlines()
-            assert name.endswith(": CUDA is not available")
+            assert name.endswith(": the GPU is not available")
             assert where == f"  data is on cuda:0, but {sheaf.cuda.description()}"
             assert try_this == "  try: a copy of the array in CPU memory"
     assert exporter.capsules == []

@@ -30,7 +30,6 @@ Examples:
   sheaf check cases/*.json --op gather,gather_nd --layout strided
   sheaf check cases/onnx.json --name negative --verbose
   sheaf check cases/*.json --backend reference
-  sheaf check cases/*.json --backend cuda
   sheaf check onnx/backend/test/data/node --name gather)";
 
 struct CheckOptions {

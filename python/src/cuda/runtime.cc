@@ -49,9 +49,9 @@ DeviceGuard::~DeviceGuard() {
   }
 }
 
-bool capturing(cuda::Stream stream) {
+bool capturing(void* stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
+  if (cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status) != cudaSuccess) {
     cudaGetLastError();  // the default stream, while another one is captured
     return false;
   }
@@ -60,7 +60,7 @@ bool capturing(cuda::Stream stream) {
 
 void wait_for_device() { check(cudaDeviceSynchronize(), "waiting for the device"); }
 
-void clear(const cuda::WorkspaceView& memory) {
+void clear(const WorkspaceView& memory) {
   const RelaxedCapture relaxed;
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");

@@ -10,11 +10,12 @@
 #include <utility>
 
 #include "bindings.h"
+#include "gpu.h"
 #include "plan/refuse.h"
 #include "plan/request.h"
-#include "sheaf/cuda.h"
 #include "sheaf/error.h"
 #include "sheaf/queue.h"
+#include "support/text.h"
 
 namespace sheaf::python {
 namespace {
@@ -128,7 +129,7 @@ void run_call(const Asked& asked, const Operands& operands) {
   Queue queue;
   const RunOptions options{.output_is_fresh = true};
   if (asked.on_device) {
-    queue = cuda::queue({}, static_cast<cuda::Stream>(asked.stream));
+    queue = gpu::queue({}, asked.stream);
     const size_t bytes = workspace_bytes(plan, queue, options);
     if (bytes != 0) {
       const std::optional<void*> memory = asked.scratch->Allocate(bytes, 256);
@@ -182,10 +183,10 @@ ffi::Error gather(ffi::AnyBuffer data, ffi::AnyBuffer indices, ffi::Result<ffi::
   });
 }
 
-ffi::Error gather_cuda(void* stream, ffi::ScratchAllocator scratch, ffi::AnyBuffer data,
-                       ffi::AnyBuffer indices, ffi::Result<ffi::AnyBuffer> output,
-                       std::string_view op, int64_t axis, int64_t batch_dims, int64_t flag,
-                       std::string_view out_of_range, std::string_view negative) {
+ffi::Error gather_on_gpu(void* stream, ffi::ScratchAllocator scratch, ffi::AnyBuffer data,
+                         ffi::AnyBuffer indices, ffi::Result<ffi::AnyBuffer> output,
+                         std::string_view op, int64_t axis, int64_t batch_dims, int64_t flag,
+                         std::string_view out_of_range, std::string_view negative) {
   return guarded([&] {
     Asked asked = gather_asked(op, axis, batch_dims, flag, out_of_range, negative);
     asked.on_device = true;
@@ -206,11 +207,11 @@ ffi::Error scatter(ffi::AnyBuffer data, ffi::AnyBuffer indices, ffi::AnyBuffer u
   });
 }
 
-ffi::Error scatter_cuda(void* stream, ffi::ScratchAllocator scratch, ffi::AnyBuffer data,
-                        ffi::AnyBuffer indices, ffi::AnyBuffer updates,
-                        ffi::Result<ffi::AnyBuffer> output, std::string_view op, int64_t axis,
-                        int64_t batch_dims, int64_t flag, std::string_view out_of_range,
-                        std::string_view negative, std::string_view reduction) {
+ffi::Error scatter_on_gpu(void* stream, ffi::ScratchAllocator scratch, ffi::AnyBuffer data,
+                          ffi::AnyBuffer indices, ffi::AnyBuffer updates,
+                          ffi::Result<ffi::AnyBuffer> output, std::string_view op, int64_t axis,
+                          int64_t batch_dims, int64_t flag, std::string_view out_of_range,
+                          std::string_view negative, std::string_view reduction) {
   return guarded([&] {
     Asked asked = gather_asked(op, axis, batch_dims, flag, out_of_range, negative);
     asked.reduction = reduction;
@@ -253,8 +254,8 @@ auto on_stream() {
 
 XLA_FFI_DEFINE_HANDLER(kGather, gather, gather_binding(ffi::Ffi::Bind()));
 XLA_FFI_DEFINE_HANDLER(kScatter, scatter, scatter_binding(ffi::Ffi::Bind()));
-XLA_FFI_DEFINE_HANDLER(kGatherCuda, gather_cuda, gather_binding(on_stream()));
-XLA_FFI_DEFINE_HANDLER(kScatterCuda, scatter_cuda, scatter_binding(on_stream()));
+XLA_FFI_DEFINE_HANDLER(kGatherOnGpu, gather_on_gpu, gather_binding(on_stream()));
+XLA_FFI_DEFINE_HANDLER(kScatterOnGpu, scatter_on_gpu, scatter_binding(on_stream()));
 
 nb::capsule capsule_of(XLA_FFI_Handler* handler) {
   return nb::capsule(reinterpret_cast<void*>(handler));
@@ -271,8 +272,8 @@ void bind_jax(nb::module_& module) {
         nb::dict handlers;
         handlers["gather.cpu"] = capsule_of(kGather);
         handlers["scatter.cpu"] = capsule_of(kScatter);
-        handlers["gather.CUDA"] = capsule_of(kGatherCuda);
-        handlers["scatter.CUDA"] = capsule_of(kScatterCuda);
+        handlers[cat("gather.", gpu::kXlaPlatform).c_str()] = capsule_of(kGatherOnGpu);
+        handlers[cat("scatter.", gpu::kXlaPlatform).c_str()] = capsule_of(kScatterOnGpu);
         return handlers;
       },
       nb::sig("def jax_handlers() -> dict[str, typing.Any]"), "Handlers for XLA's FFI, by name.");

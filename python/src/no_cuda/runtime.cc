@@ -8,8 +8,8 @@ namespace sheaf::python::gpu {
 
 DeviceGuard::DeviceGuard(int /*device*/) {}
 DeviceGuard::~DeviceGuard() = default;
-bool capturing(cuda::Stream /*stream*/) { return false; }
+bool capturing(void* /*stream*/) { return false; }
 void wait_for_device() {}
-void clear(const cuda::WorkspaceView& /*memory*/) {}
+void clear(const WorkspaceView& /*memory*/) {}
 
 }  // namespace sheaf::python::gpu
