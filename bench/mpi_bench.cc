@@ -2,7 +2,11 @@
 //
 // A sharded gather beside a plain MPI_Alltoallv of as many bytes, in the same run.
 //
-//   mpirun -n 4 build/release/bin/mpi_bench
+//   mpirun -n 4 build/release/bin/mpi_bench              # through shared memory, on one node
+//   mpirun -n 4 build/release/bin/mpi_bench --messages   # as between nodes
+//   mpirun -n 2 build/release/bin/mpi_bench --large      # 3 GiB of rows per rank, once
+//
+// "local" is the owner's part of the work alone: as many rows gathered out of memory of its own.
 //
 // Every rank asks for random rows of a table that is split over all of them. The exchange moves the
 // bytes of the distinct rows between the same pairs of ranks, and does nothing else: no lookup, no
@@ -16,6 +20,7 @@
 #include <random>
 #include <set>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "sheaf/mpi.h"
@@ -93,8 +98,13 @@ class Exchange {
   std::vector<std::byte> sent_, received_;
 };
 
-void measure(int64_t row_bytes, int64_t table_bytes, int64_t batch_bytes) {
-  const int64_t rows = table_bytes * ranks / row_bytes, count = batch_bytes / row_bytes;
+struct Sizes {
+  int64_t table_bytes, batch_bytes;  // per rank
+  int runs;
+};
+
+void measure(int64_t row_bytes, const Sizes& sizes, const sheaf::mpi::ShardedOptions& options) {
+  const int64_t rows = sizes.table_bytes * ranks / row_bytes, count = sizes.batch_bytes / row_bytes;
   const auto split = sheaf::mpi::Split::block(rows, ranks);
   const int64_t mine = split.count(rank), width = row_bytes / 4;
   const Floats part(mine * width);
@@ -107,23 +117,33 @@ void measure(int64_t row_bytes, int64_t table_bytes, int64_t batch_bytes) {
   }
   const Floats output(count * width);
   const sheaf::Tensor out = sheaf::view(output.all(), {count, width});
-  auto plan = plan_gather(table, sheaf::view(ids).spec);
+  auto plan = plan_gather(table, sheaf::view(ids).spec, {}, options);
+  std::vector<int64_t> own(ids);
+  for (int64_t& id : own) {
+    id %= mine;
+  }
+  const sheaf::ConstTensor part_tensor = sheaf::view(part.all(), {mine, width});
+  const sheaf::Plan local_plan = sheaf::plan_gather(part_tensor.spec, sheaf::view(own).spec);
   Exchange exchange(ids, split, row_bytes);
-  std::vector<double> gathers, exchanges;
-  for (int run = 0; run < 7; ++run) {
+  std::vector<double> gathers, exchanges, locals;
+  for (int run = 0; run < sizes.runs; ++run) {
     const double gather = seconds([&] { plan.run(sheaf::view(ids), out); });
     const double plain = seconds(exchange);
+    const double local =
+        seconds([&] { local_plan.run(part_tensor, sheaf::view(own), out, {.threads = 1}); });
     if (run > 0) {  // the first touches the pages
       gathers.push_back(gather);
       exchanges.push_back(plain);
+      locals.push_back(local);
     }
   }
   if (rank == 0) {
     const double gather = median(gathers), plain = median(exchanges);
     const auto bytes = static_cast<double>(exchange.bytes()) * ranks;
-    std::printf("%6d %10ld %14.2f %14.2f %8.2f   %ld rounds\n", ranks, static_cast<long>(row_bytes),
-                bytes / gather / 1e9, bytes / plain / 1e9, plain / gather,
-                static_cast<long>(plan.traffic().rounds));
+    const double per_row = 1e9 / static_cast<double>(count);
+    std::printf("%6d %10ld %14.2f %14.2f %8.2f %9.1f %9.1f %9.1f\n", ranks,
+                static_cast<long>(row_bytes), bytes / gather / 1e9, bytes / plain / 1e9,
+                plain / gather, gather * per_row, plain * per_row, median(locals) * per_row);
   }
 }
 
@@ -153,12 +173,20 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const std::string_view option = argc > 1 ? argv[1] : "";
   if (rank == 0) {
-    std::puts(" ranks  row bytes    gather GB/s  alltoallv GB/s    ratio");
+    std::puts(
+        " ranks  row bytes    gather GB/s  alltoallv GB/s    ratio"
+        "    gather exchange     local  (ns per row)");
   }
-  for (const int64_t row_bytes : {64, 256, 1024, 4096}) {
-    measure(row_bytes, int64_t{64} << 20, int64_t{32} << 20);
+  if (option == "--large") {
+    measure(int64_t{1} << 20, {int64_t{256} << 20, int64_t{3} << 30, 2}, {.shared_memory = false});
+  } else {
+    for (const int64_t row_bytes : {64, 256, 1024, 4096}) {
+      measure(row_bytes, {int64_t{64} << 20, int64_t{32} << 20, 7},
+              {.shared_memory = option != "--messages"});
+    }
+    measure_latency();
   }
-  measure_latency();
   MPI_Finalize();
 }

@@ -3,6 +3,7 @@
 // Parts that are not plain memory: files, a device, strided memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -124,6 +125,42 @@ TEST_F(Parts, DeviceMemoryIsStagedThroughTheHost) {
     memory.download(now.data(), bytes);
     EXPECT_GE(now[0], 1 + ranks);
   }
+}
+
+// Zeros that take memory only where they are written: 8 GiB of rows over all ranks.
+struct Sparse {
+  int64_t bytes;
+  void* memory;
+
+  explicit Sparse(int64_t count)
+      : bytes(count),
+        memory(mmap(nullptr, static_cast<size_t>(count), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~Sparse() { munmap(memory, static_cast<size_t>(bytes)); }
+  Sparse(const Sparse&) = delete;
+  Sparse& operator=(const Sparse&) = delete;
+};
+
+TEST_F(Parts, EntriesBeyond32Bits) {
+  constexpr int64_t kFar = int64_t{1} << 33;
+  const Split split = Split::block(kFar, ranks);
+  const Sparse part(split.count(rank));
+  ASSERT_NE(part.memory, MAP_FAILED);
+  auto* const mine = static_cast<uint8_t*>(part.memory);
+  const std::vector<int64_t> far{
+      kFar - 1, -2, (int64_t{1} << 32) + rank, int64_t{1} << 31, (int64_t{1} << 31) - 1, 7};
+  const auto count = static_cast<int64_t>(far.size());
+  const ShardedTensor table(MPI_COMM_WORLD, {sheaf::u8, {kFar}}, 0, split,
+                            Part(sheaf::Tensor{mine, TensorSpec(sheaf::u8, {split.count(rank)})}));
+  const std::vector<uint8_t> updates{1, 2, 3, 4, 5, 6};
+  auto add = plan_scatter(table, sheaf::view(far).spec, sheaf::view(updates).spec,
+                          {.reduction = sheaf::Reduction::kAdd});
+  add.scatter(sheaf::view(far), sheaf::view(updates));
+  std::vector<uint8_t> found(far.size());
+  auto gather = plan_gather(table, sheaf::view(far).spec);
+  gather.run(sheaf::view(far), sheaf::view(found, {count}));
+  const auto all = static_cast<uint8_t>(ranks);
+  EXPECT_THAT(found, testing::ElementsAre(all, 2 * all, 3, 4 * all, 5 * all, 6 * all));
 }
 
 }  // namespace
