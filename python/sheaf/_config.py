@@ -40,7 +40,7 @@ def config() -> dict[str, Any]:
         "version": _sheaf.version(),
         "backends": _sheaf.backends(),
         "compiler": _sheaf.compiler(),
-        _sheaf.gpu_name: _sheaf.gpu_description(),
+        _sheaf.gpu_name(): _sheaf.gpu_description(),
         "jax_ffi": _sheaf.has_jax_ffi(),
         "threads": get_num_threads() or f"as many as pay, at most {os.cpu_count()}",
         "machine": platform.machine(),

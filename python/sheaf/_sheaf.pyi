@@ -147,8 +147,11 @@ def set_own_threads(threads: int) -> int: ...
 
 def thread_limit() -> int: ...
 
-gpu_name: str
-torch_keys: tuple[str, str]
+def gpu_name() -> str:
+    """What the backend for GPUs is called."""
+
+def torch_keys() -> tuple[str, str]:
+    """The names by which PyTorch's dispatcher knows the devices."""
 
 def gpu_available() -> bool:
     """Whether this build can run on the current device."""

@@ -182,8 +182,12 @@ void check_verdicts() {
 void forget_captured() { kept().captured.clear(); }
 
 void bind_gpu(nb::module_& module) {
-  module.attr("gpu_name") = gpu::kName;
-  module.attr("torch_keys") = nb::make_tuple("CPU", "CUDA");  // of its dispatcher
+  module.def(
+      "gpu_name", [] { return gpu::kName; }, "What the backend for GPUs is called.");
+  module.def(
+      "torch_keys", [] { return nb::make_tuple("CPU", "CUDA"); },
+      nb::sig("def torch_keys() -> tuple[str, str]"),
+      "The names by which PyTorch's dispatcher knows the devices.");
   module.def(
       "gpu_available", [] { return device_available(gpu::kName); },
       "Whether this build can run on the current device.");

@@ -150,8 +150,8 @@ def _register_gather(op: str) -> None:
     def into(data: Tensor, indices: Tensor, *given: Any, out: Tensor, threads: int = 0) -> None:
         run_gather(op, data, indices, given, threads, out)
 
-    register(op, quick(op, kernel), *_sheaf.torch_keys)
-    register(f"{op}_out", into, *_sheaf.torch_keys)
+    register(op, quick(op, kernel), *_sheaf.torch_keys())
+    register(f"{op}_out", into, *_sheaf.torch_keys())
 
 
 def _register_scatter(op: str) -> None:
@@ -163,15 +163,15 @@ def _register_scatter(op: str) -> None:
              relaxed: bool = False, threads: int = 0) -> None:
         run_scatter(op, data, indices, updates, given, relaxed, threads, out)
 
-    register(op, quick(op, kernel), *_sheaf.torch_keys)
-    register(f"{op}_out", into, *_sheaf.torch_keys)
+    register(op, quick(op, kernel), *_sheaf.torch_keys())
+    register(f"{op}_out", into, *_sheaf.torch_keys())
 
 
 for _op in GATHERS:
     _register_gather(_op)
 for _op in SCATTERS:
     _register_scatter(_op)
-register("_scatter_zeros", run_scatter_zeros, *_sheaf.torch_keys)
+register("_scatter_zeros", run_scatter_zeros, *_sheaf.torch_keys())
 
 
 def any_requires_grad(*tensors: Any) -> bool:
