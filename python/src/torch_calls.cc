@@ -33,7 +33,8 @@ using nb::literals::operator""_a;
 // An operator, as a function that PyTorch's dispatcher calls.
 struct Kernel {
   Op op;
-  bool into;             // its last tensor is `out`
+  bool into;        // its last tensor is `out`
+  bool dispatched;  // PyTorch's dispatcher calls: modes, gradients and lazy signs are dealt with
   nb::object in_python;  // the kernel for everything else
   nb::object expand;  // from the options as given to all of them, as the compiled part takes them
 
@@ -195,14 +196,18 @@ void run_known(const Kernel& kernel, PyObject* const* args, const Views& views,
   }
 }
 
-bool has_lazy_values(const Kernel& kernel, PyObject* const* args) {
+// Whether the values are what the memory holds, and nobody wants to hear of the call.
+bool are_plain(const Kernel& kernel, PyObject* const* args) {
+  if (kernel.dispatched) {
+    return true;
+  }
   for (int i = 0; i < kernel.tensors(); ++i) {
     constexpr int kIndices = 1;
     if (i != kIndices && has_lazy_sign(args[i])) {
-      return true;
+      return false;
     }
   }
-  return false;
+  return are_unwatched(args, kernel.tensors());
 }
 
 // `out` after a run. An error now must not lead to another run: a sum would be added twice.
@@ -218,7 +223,7 @@ nb::object changed(PyObject* out) try {
 // looked at, so their memory is read last; where some may run after that, they are looked at again.
 nb::object run_plain(const Kernel& kernel, PyObject* const* args, Py_ssize_t count) {
   Options options;
-  if (!are_unwatched(args, kernel.tensors()) || has_lazy_values(kernel, args) ||
+  if (!are_plain(kernel, args) ||
       !read_options(args + kernel.tensors(), count - kernel.tensors(), options)) {
     return {};
   }
@@ -276,12 +281,13 @@ PyObject* call_kernel(PyObject* self, PyObject* const* args, Py_ssize_t count, P
   return PyObject_Vectorcall(kernel.in_python.ptr(), args, static_cast<size_t>(count), names);
 }
 
-nb::object make_kernel(std::string_view name, nb::object in_python, nb::object expand, bool into) {
+nb::object make_kernel(std::string_view name, nb::object in_python, nb::object expand, bool into,
+                       bool dispatched) {
   static PyMethodDef definition = {
       "kernel", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_kernel)),
       METH_FASTCALL | METH_KEYWORDS, "A kernel of an operator."};
   auto kernel = std::make_unique<Kernel>(
-      Kernel{op_from_name(name), into, std::move(in_python), std::move(expand)});
+      Kernel{op_from_name(name), into, dispatched, std::move(in_python), std::move(expand)});
   const nb::capsule self(kernel.get(), kCapsule,
                          [](void* p) noexcept { delete static_cast<Kernel*>(p); });
   kernel.release();
@@ -295,7 +301,8 @@ nb::object make_kernel(std::string_view name, nb::object in_python, nb::object e
 }  // namespace
 
 void bind_torch(nb::module_& module) {
-  module.def("torch_kernel", make_kernel, "op"_a, "in_python"_a, "expand"_a, "into"_a = false);
+  module.def("torch_kernel", make_kernel, "op"_a, "in_python"_a, "expand"_a, "into"_a,
+             "dispatched"_a);
 }
 
 }  // namespace sheaf::python
