@@ -151,13 +151,19 @@ int64_t GatherRun::rows_in(int64_t total, int64_t round) const {
   return std::clamp<int64_t>(total - round * quota_, 0, quota_);
 }
 
+// Rows of this round that `rank` asks for. Own ones are not served where they can be taken from
+// where they are.
+int64_t GatherRun::rows_for(int rank, int64_t round) const {
+  return rank == comm_.rank() && part_.has_rows() ? 0 : rows_in(counts_.served[size(rank)], round);
+}
+
 void GatherRun::post_requests(int64_t round) {
   Messages& messages = requests_[round % 2];
   int64_t* asked = asked_cells_[round % 2].data();
   for (int rank = 0; rank < comm_.ranks(); ++rank) {
     const int64_t wanted = rows_in(counts_.asked[size(rank)], round);
     const int64_t* cells = distinct_.local_cells() + distinct_.begin(rank) + round * quota_;
-    const int64_t theirs = rows_in(counts_.served[size(rank)], round);
+    const int64_t theirs = rows_for(rank, round);
     if (rank == comm_.rank()) {
       std::copy_n(cells, theirs, asked);
     } else {
@@ -174,8 +180,8 @@ void GatherRun::post_requests(int64_t round) {
 // without meaning, and the error at the end.
 void GatherRun::serve(int64_t round) {
   int64_t rows = 0;
-  for (const int64_t total : counts_.served) {
-    rows += rows_in(total, round);
+  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+    rows += rows_for(rank, round);
   }
   try {
     part_.gather(asked_cells_[round % 2].data(), rows, served(round));
@@ -196,7 +202,7 @@ void GatherRun::post_places(int64_t round) {
   Places& places = places_[round % 2];
   int64_t at = served(round) - window_->mine();
   for (int rank = 0; rank < comm_.ranks(); ++rank) {
-    const int64_t theirs = rows_in(counts_.served[size(rank)], round);
+    const int64_t theirs = rows_for(rank, round);
     places.theirs[size(rank)] = at;
     at += theirs * space_.row_bytes();
     if (rank == comm_.rank()) {
@@ -221,7 +227,7 @@ void GatherRun::post_replies(int64_t round) {
   const std::byte* served = served_[round % 2].data();
   std::byte* received = received_[round % 2].data();
   for (int rank = 0; rank < comm_.ranks(); ++rank) {
-    const int64_t theirs = rows_in(counts_.served[size(rank)], round) * space_.row_bytes();
+    const int64_t theirs = rows_for(rank, round) * space_.row_bytes();
     const int64_t mine = rows_in(counts_.asked[size(rank)], round) * space_.row_bytes();
     if (rank != comm_.rank()) {
       messages.receive(rank, received, mine, kReply);
@@ -236,6 +242,9 @@ void GatherRun::post_replies(int64_t round) {
 }
 
 void GatherRun::unpack(int64_t round, int64_t first, std::byte* output) {
+  if (part_.has_rows()) {
+    unpack_own(round, first, output);  // while replies travel
+  }
   replies_[round % 2].wait();
   if (window_) {
     window_->sync();
@@ -245,21 +254,53 @@ void GatherRun::unpack(int64_t round, int64_t first, std::byte* output) {
   const int64_t row_bytes = space_.row_bytes();
   for (int rank = 0; rank < comm_.ranks(); ++rank) {
     const int64_t rows = rows_in(counts_.asked[size(rank)], round);
-    const int64_t number = distinct_.begin(rank) + round * quota_;
-    // Own rows did not travel.
-    const std::byte* row = window_ ? window_->of(rank) + places_[round % 2].mine[size(rank)]
-                           : rank == comm_.rank() ? served
-                                                  : received;
-    for (int64_t i = 0; i < rows; ++i, row += row_bytes) {
-      for (int32_t t = distinct_.first_tuple(number + i); t >= 0; t = distinct_.next_tuple(t)) {
-        unpack_row(space_, first + t, row, output);
+    const bool own = rank == comm_.rank();
+    if (window_) {
+      if (!own || !part_.has_rows()) {
+        const int64_t place = places_[round % 2].mine[size(rank)];
+        unpack_from(window_->of(rank) + place, rank, round, first, output);
+      }
+      if (rows > 0 && !own) {
+        taken_[round % kParts].send(rank, &kTakenNote, 1, kTaken);
+      }
+    } else if (!own || !part_.has_rows()) {  // own rows did not travel
+      unpack_from(own ? served : received, rank, round, first, output);
+    }
+    served += rows_for(rank, round) * row_bytes;
+    received += rows * row_bytes;
+  }
+}
+
+// Rows of `rank`, one after the other from `rows` on.
+void GatherRun::unpack_from(const std::byte* rows, int rank, int64_t round, int64_t first,
+                            std::byte* output) {
+  const int64_t count = rows_in(counts_.asked[size(rank)], round);
+  const int64_t number = distinct_.begin(rank) + round * quota_;
+  for (int64_t i = 0; i < count; ++i, rows += space_.row_bytes()) {
+    for (int32_t t = distinct_.first_tuple(number + i); t >= 0; t = distinct_.next_tuple(t)) {
+      unpack_row(space_, first + t, rows, output);
+    }
+  }
+}
+
+// Rows of this rank's own part, from where they lie: each one somewhere else, so some are asked for
+// ahead.
+void GatherRun::unpack_own(int64_t round, int64_t first, std::byte* output) {
+  constexpr int64_t kAhead = 8, kLine = 64, kMostLines = 8;
+  const int64_t count = rows_in(counts_.asked[size(comm_.rank())], round);
+  const int64_t number = distinct_.begin(comm_.rank()) + round * quota_;
+  const int64_t* const cells = distinct_.local_cells() + number;
+  const int64_t asked = std::min(space_.row_bytes(), kMostLines * kLine);
+  for (int64_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) {
+      const std::byte* const row = part_.row(cells[i + kAhead]);
+      for (int64_t at = 0; at < asked; at += kLine) {
+        __builtin_prefetch(row + at);
       }
     }
-    if (window_ && rows > 0 && rank != comm_.rank()) {
-      taken_[round % kParts].send(rank, &kTakenNote, 1, kTaken);
+    for (int32_t t = distinct_.first_tuple(number + i); t >= 0; t = distinct_.next_tuple(t)) {
+      unpack_row(space_, first + t, part_.row(cells[i]), output);
     }
-    served += rows_in(counts_.served[size(rank)], round) * row_bytes;
-    received += rows * row_bytes;
   }
 }
 

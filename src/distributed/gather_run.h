@@ -45,12 +45,16 @@ class GatherRun {
 
   void run_batch(const void* indices, int64_t first, int64_t count, std::byte* output);
   int64_t rows_in(int64_t total, int64_t round) const;
+  int64_t rows_for(int rank, int64_t round) const;
   void post_requests(int64_t round);
   void serve(int64_t round);
   std::byte* served(int64_t round);
   void post_replies(int64_t round);
   void post_places(int64_t round);
   void unpack(int64_t round, int64_t first, std::byte* output);
+  void unpack_own(int64_t round, int64_t first, std::byte* output);
+  void unpack_from(const std::byte* rows, int rank, int64_t round, int64_t first,
+                   std::byte* output);
   void fill(int64_t first, int64_t count, std::byte* output);
 
   const Communicator& comm_;

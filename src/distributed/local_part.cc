@@ -68,6 +68,8 @@ LocalPart::LocalPart(const mpi::ShardedTensor& tensor, const Plan& whole, const 
   }
   groups_ = space.cell_axes.size();
   merge_chains(view_, groups_);
+  has_rows_ = !part_.table() && queue_.device.empty() && groups_ == 1 && rows_are_packed();
+  row_stride_ = groups_ == 1 ? view_.strides[0] * view_.dtype.bytes() : 0;
   if (groups_ > 1 || whole_table_) {
     tuples_.resize(static_cast<size_t>(max_rows * groups_));
   }
@@ -79,6 +81,17 @@ LocalPart::LocalPart(const mpi::ShardedTensor& tensor, const Plan& whole, const 
       counts_.resize(static_cast<size_t>(cells_));
     }
   }
+}
+
+bool LocalPart::rows_are_packed() const {
+  int64_t stride = 1;
+  for (int d = view_.rank() - 1; d >= groups_; --d) {
+    if (view_.sizes[d] != 1 && view_.strides[d] != stride) {
+      return false;
+    }
+    stride *= view_.sizes[d];
+  }
+  return true;
 }
 
 TensorSpec LocalPart::rows_spec(int64_t count) const {

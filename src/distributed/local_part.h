@@ -23,6 +23,12 @@ class LocalPart {
   // rows[i] = the row of cells[i].
   void gather(const int64_t* cells, int64_t count, std::byte* rows);
 
+  // Whether rows lie in memory of this process, each in one piece: then row() is where.
+  bool has_rows() const { return has_rows_; }
+  const std::byte* row(int64_t cell) const {
+    return static_cast<const std::byte*>(part_.tensor().data) + cell * row_stride_;
+  }
+
   // A scatter is begin(), any number of apply(), end(). Updates are applied in their order.
   void begin();
   void apply(const int64_t* cells, int64_t count, const std::byte* rows);
@@ -31,6 +37,7 @@ class LocalPart {
  private:
   const int64_t* tuples_of(const int64_t* cells, int64_t count);
   TensorSpec rows_spec(int64_t count) const;
+  bool rows_are_packed() const;
   void run_on_device(const Plan& plan, const int64_t* tuples, const std::byte* updates,
                      std::byte* rows, int64_t count);
   void start_fresh_cells(const int64_t* cells, int64_t count);
@@ -47,6 +54,8 @@ class LocalPart {
   TensorSpec view_;
   int groups_ = 0;
   int64_t cells_ = 0;  // in the part
+  bool has_rows_ = false;
+  int64_t row_stride_ = 0;  // bytes
   std::vector<int64_t> tuples_;
   std::vector<bool> seen_;       // cells that an update went to, without include_self
   std::vector<int64_t> counts_;  // updates of each cell, for a mean
