@@ -11,9 +11,10 @@
 
 namespace sheaf::distributed {
 
-// memcpy, with a length that the compiler knows where rows are short.
+// memcpy, with a length that the compiler knows where rows are short. Rows of no bytes may be null.
 inline void copy_piece(std::byte* to, const std::byte* from, int64_t bytes) {
   switch (bytes) {
+    case 0: break;
     case 4: std::memcpy(to, from, 4); break;
     case 8: std::memcpy(to, from, 8); break;
     case 16: std::memcpy(to, from, 16); break;
