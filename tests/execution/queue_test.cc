@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "execution/verdict.h"
 #include "helpers/deferred_device.h"
 #include "helpers/refusal.h"
 #include "sheaf/sheaf.h"
@@ -103,6 +104,18 @@ TEST_F(QueueTest, ReportsIndicesThatChangedWhileTheyWereRead) {
   EXPECT_EQ(steps_waiting(), 0);
 }
 
+// The host's kernels report likewise: the walk for the error finds nothing any more.
+TEST_F(QueueTest, ReportsIndicesThatChangedOnTheHost) {
+  rows = {7, 9, 0};
+  EXPECT_NE(refusal([&] { throw_bad_index_met(plan, rows.data()); }, ErrorCode::kIndexOutOfRange)
+                .find("indices[1] = 9"),
+            std::string::npos);
+  rows[1] = 1;
+  EXPECT_NE(refusal([&] { throw_bad_index_met(plan, rows.data()); }, ErrorCode::kIndexOutOfRange)
+                .find("indices changed while the call ran"),
+            std::string::npos);
+}
+
 TEST_F(QueueTest, NamesTheBadIndexOfATuple) {
   const std::vector<uint64_t> tuples = {7, 3, 0, UINT64_MAX};
   const Plan picks = plan_gather_nd({f32, {8, 4}}, {u64, {2, 2}});
@@ -189,9 +202,12 @@ TEST_F(QueueTest, RefusesBeforeAnythingIsStarted) {
               ErrorCode::kUnsupported)
           .find("abacus: not built"),
       std::string::npos);
-  EXPECT_NE(refusal([&] { finish(plan, {.device = kDeferred}); }, ErrorCode::kInvalidArgument)
-                .find("no verdict to read"),
-            std::string::npos);
+  small.workspace.bytes = 1;
+  for (const Queue& without : {Queue{.device = kDeferred}, small}) {
+    EXPECT_NE(refusal([&] { finish(plan, without); }, ErrorCode::kInvalidArgument)
+                  .find("no verdict to read"),
+              std::string::npos);
+  }
 }
 
 // A kernel says no when it is chosen: the copy of the base must not have been started by then.

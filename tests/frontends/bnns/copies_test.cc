@@ -30,9 +30,15 @@ TEST_F(Copies, RefuseNullPointers) {
   BNNSNDArrayDescriptor empty = to({2, 3});
   empty.data = nullptr;
   EXPECT_THAT(refused(BNNSCopy(&empty, &matrix, nullptr)), HasSubstr("output.data is null"));
+  EXPECT_THAT(refused(BNNSTile(&matrix, &empty, nullptr)), HasSubstr("output.data is null"));
+  EXPECT_THAT(refused(BNNSTranspose(&empty, &matrix, 0, 1, nullptr)),
+              HasSubstr("output.data is null"));
   BNNSNDArrayDescriptor whole = to({2, 3});
   matrix.data = nullptr;
   EXPECT_THAT(refused(BNNSCopy(&whole, &matrix, nullptr)), HasSubstr("input.data is null"));
+  EXPECT_THAT(refused(BNNSTile(&matrix, &whole, nullptr)), HasSubstr("input.data is null"));
+  EXPECT_THAT(refused(BNNSTranspose(&whole, &matrix, 0, 1, nullptr)),
+              HasSubstr("input.data is null"));
 }
 
 TEST_F(Copies, RefuseOtherShapes) {
