@@ -208,7 +208,9 @@ void dispatch(Machine& machine, fuzz::Input& input, const RandomGraph& graph,
     return;
   }
   const DML_BINDING_PROPERTIES properties = op->GetBindingProperties();
-  fuzz::require(properties.TemporaryResourceSize <= kMostTemporary, "six small nodes need little");
+  if (properties.TemporaryResourceSize > kMostTemporary) {
+    return;  // a tensor may be declared larger than its elements are
+  }
   const auto table = machine.table(op);
   const Bindings inputs(machine, input, graph.inputs(), kBufferBytes);
   const Bindings outputs(machine, input, graph.outputs(), kBufferBytes);
