@@ -31,7 +31,7 @@ Tensor tensor(fuzz::Input& input, DML_TENSOR_DATA_TYPE type) {
     made.buffer.TotalTensorSizeInBytes = static_cast<UINT64>(input.number(0, 64));
   }
   if (input.one_in(8)) {
-    made.buffer.Flags = static_cast<DML_TENSOR_FLAGS>(input.below(3));
+    made.buffer.Flags = input.enumerator<DML_TENSOR_FLAGS>(2);
   }
   if (input.one_in(8)) {
     made.buffer.GuaranteedBaseOffsetAlignment = count_of(input, 0, 64);
@@ -44,11 +44,11 @@ Call call(fuzz::Input& input) {
       DML_OPERATOR_GATHER,           DML_OPERATOR_GATHER_ELEMENTS, DML_OPERATOR_GATHER_ND,
       DML_OPERATOR_SCATTER_ELEMENTS, DML_OPERATOR_SCATTER_ND,      DML_OPERATOR_GATHER_ND1};
   const auto type = [&] {
-    return input.one_in(4) ? static_cast<DML_TENSOR_DATA_TYPE>(input.below(16))
+    return input.one_in(4) ? input.enumerator<DML_TENSOR_DATA_TYPE>(15)
                            : DML_TENSOR_DATA_TYPE_FLOAT32;
   };
   const auto index_type = [&] {
-    return input.one_in(8) ? static_cast<DML_TENSOR_DATA_TYPE>(input.below(16))
+    return input.one_in(8) ? input.enumerator<DML_TENSOR_DATA_TYPE>(15)
                            : DML_TENSOR_DATA_TYPE_INT64;
   };
   const DML_OPERATOR_TYPE op = input.pick(kOperators);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <span>
+#include <type_traits>
 
 #include "helpers/guarded.h"
 
@@ -40,6 +41,11 @@ class Input {
         int64_t{1} << 32, int64_t{1} << 31, -(int64_t{1} << 31), (int64_t{1} << 31) - 1};
     return choice < 250 ? near(kBorders[choice % std::size(kBorders)])
                         : static_cast<int64_t>(wide());
+  }
+  // Mostly one of 0 to `last`; now and then any number of the enumeration's type.
+  template <class Enum>
+  Enum enumerator(int64_t last) {
+    return static_cast<Enum>(static_cast<std::underlying_type_t<Enum>>(number(0, last)));
   }
   template <class T, size_t kCount>
   T pick(const T (&values)[kCount]) {

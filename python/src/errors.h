@@ -25,7 +25,8 @@ void load_errors();
 // DTypeError, everything else what the code says.
 [[noreturn]] void raise_refusal(const Request& request, const Error& error);
 
-// Refusals of the Python side itself. `text` follows the house's style: see four_lines below.
+// Refusals of the Python side itself. `text` follows the house's style: see refusal_text() of
+// plan/refuse.h.
 [[noreturn]] void raise_argument(const std::string& text);
 [[noreturn]] void raise_axis(const std::string& text);
 [[noreturn]] void raise_dtype(const std::string& text);

@@ -38,14 +38,14 @@ struct EntryWalk {
 // Entries are in range, except those that stand for no place.
 OutOfRange rule_of_entries(OutOfRange rule) {
   switch (rule) {
+    case OutOfRange::kFill: return OutOfRange::kFill;
+    case OutOfRange::kSkip: return OutOfRange::kSkip;
     case OutOfRange::kFail:
     case OutOfRange::kClamp:
     case OutOfRange::kWrap:
-    case OutOfRange::kTrust: return OutOfRange::kTrust;
-    case OutOfRange::kFill: return OutOfRange::kFill;
-    case OutOfRange::kSkip: return OutOfRange::kSkip;
+    case OutOfRange::kTrust: break;
   }
-  return rule;
+  return OutOfRange::kTrust;
 }
 
 }  // namespace

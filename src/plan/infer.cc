@@ -251,9 +251,9 @@ Dims infer_sizes(Request& r) {
     case Op::kGatherNd:
     case Op::kScatterNd: return gather_nd_sizes(r);
     case Op::kXlaGather:
-    case Op::kXlaScatter: return infer_xla_sizes(r);
+    case Op::kXlaScatter: break;
   }
-  return {};
+  return infer_xla_sizes(r);
 }
 
 void infer(Request& r) {

@@ -123,31 +123,31 @@ void lower_coordinates(const Request& r, Nest& nest) {
 
 int tuple_dim(const Request& r) {
   switch (r.op) {
-    case Op::kGather:
-    case Op::kScatter:
-    case Op::kGatherElements:
-    case Op::kScatterElements: return -1;
     case Op::kGatherNd:
     case Op::kScatterNd: return r.indices.rank() - 1;
     case Op::kXlaGather:
     case Op::kXlaScatter:
       return r.xla->index_vector_dim < r.indices.rank() ? as_dim(r.xla->index_vector_dim) : -1;
+    case Op::kGather:
+    case Op::kScatter:
+    case Op::kGatherElements:
+    case Op::kScatterElements: break;
   }
   return -1;
 }
 
 int coordinate_axis(const Request& r, int c) {
   switch (r.op) {
-    case Op::kGather:
-    case Op::kScatter:
-    case Op::kGatherElements:
-    case Op::kScatterElements: return as_dim(r.axis);
     case Op::kGatherNd:
     case Op::kScatterNd: return as_dim(r.batch_dims) + c;
     case Op::kXlaGather:
     case Op::kXlaScatter: return as_dim(r.xla->start_index_map[c]);
+    case Op::kGather:
+    case Op::kScatter:
+    case Op::kGatherElements:
+    case Op::kScatterElements: break;
   }
-  return 0;
+  return as_dim(r.axis);
 }
 
 int64_t coordinate_window(const Request& r, int c) {

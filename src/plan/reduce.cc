@@ -36,7 +36,6 @@ template <class T>
 ReduceRow row_of(Reduction reduction) {
   constexpr bool kOrdered = !is_complex_v<T>;
   switch (reduction) {
-    case Reduction::kNone: return copy_row;
     case Reduction::kAdd:
     case Reduction::kMean: return row<Reduction::kAdd, T>;
     case Reduction::kSub: return row<Reduction::kSub, T>;
@@ -51,8 +50,9 @@ ReduceRow row_of(Reduction reduction) {
         return row<Reduction::kMax, T>;
       }
       return nullptr;
+    case Reduction::kNone: break;
   }
-  return nullptr;
+  return copy_row;
 }
 
 // The largest or smallest value there is.
@@ -76,9 +76,6 @@ T extreme(bool largest) {
 }  // namespace
 
 ReduceRow reduce_row(DType type, Reduction reduction) {
-  if (reduction == Reduction::kNone) {
-    return copy_row;
-  }
   return with_element_type(type, [&](auto zero) { return row_of<decltype(zero)>(reduction); });
 }
 

@@ -157,7 +157,7 @@ void with_small_float(DType type, F f) {
     f(bfloat16{});
   } else if (type == f8e4m3) {
     f(float8_e4m3{});
-  } else if (type == f8e5m2) {
+  } else {
     f(float8_e5m2{});
   }
 }
@@ -210,8 +210,8 @@ auto with_element_type(DType type, F f) {
     case Kind::kFloat32: return f(float{});
     case Kind::kComplex64: return f(std::complex<float>{});
     case Kind::kComplex128: return f(std::complex<double>{});
-    case Kind::kFloat64: return f(double{});
-    case Kind::kOpaque: break;  // validation let none pass
+    case Kind::kFloat64:
+    case Kind::kOpaque: break;  // validation lets no opaque element pass
   }
   return f(double{});
 }

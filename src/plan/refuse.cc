@@ -39,16 +39,15 @@ std::string attributes(const Request& r, const char* gap, const char* separator)
              one("scatter_dims_to_operand_dims", bracketed(r.xla->start_index_map)) +
              one("index_vector_dim", r.xla->index_vector_dim) +
              (r.skip_whole_window ? one("skip_whole_window", 1) : "");
-    case Op::kXlaGather:
-      return one("offset_dims", bracketed(r.xla->offset_dims)) +
-             one("collapsed_slice_dims", bracketed(r.xla->collapsed_slice_dims)) +
-             one("operand_batching_dims", bracketed(r.xla->operand_batching_dims)) +
-             one("start_indices_batching_dims", bracketed(r.xla->start_indices_batching_dims)) +
-             one("start_index_map", bracketed(r.xla->start_index_map)) +
-             one("index_vector_dim", r.xla->index_vector_dim) +
-             one("slice_sizes", bracketed(r.xla->slice_sizes));
+    case Op::kXlaGather: break;
   }
-  return "";
+  return one("offset_dims", bracketed(r.xla->offset_dims)) +
+         one("collapsed_slice_dims", bracketed(r.xla->collapsed_slice_dims)) +
+         one("operand_batching_dims", bracketed(r.xla->operand_batching_dims)) +
+         one("start_indices_batching_dims", bracketed(r.xla->start_indices_batching_dims)) +
+         one("start_index_map", bracketed(r.xla->start_index_map)) +
+         one("index_vector_dim", r.xla->index_vector_dim) +
+         one("slice_sizes", bracketed(r.xla->slice_sizes));
 }
 
 // What only a scatter has.
@@ -140,11 +139,6 @@ void refuse_as(ErrorCode code, const Request& r, const Cause& cause, std::string
   Refusal refusal = refusal_of(r, cause, std::move(what), std::move(detail), std::move(next));
   refusal.code = code;
   throw Error(std::move(refusal));
-}
-
-std::string four_lines(const Request& r, const std::string& what, const std::string& detail,
-                       const std::string& next) {
-  return text_of(refusal_of(r, {}, what, detail, next));
 }
 
 void check_planned(const Plan& plan, const char* tensor, const TensorSpec& got,

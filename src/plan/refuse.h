@@ -37,10 +37,6 @@ Refusal refusal_of(const Request& request, const Cause& cause, std::string what,
 std::string refusal_text(std::string_view what, std::string_view detail, std::string_view given,
                          std::string_view next);
 
-// The text of such a refusal.
-std::string four_lines(const Request& request, const std::string& what, const std::string& detail,
-                       const std::string& next);
-
 // For callers that have no memory left to write a refusal with.
 inline constexpr const char* kNoMemoryText =
     "sheaf: out of memory\n"

@@ -91,8 +91,8 @@ auto with_index_type(DType type, F f) {
     case Kind::kUInt16: return f(uint16_t{});
     case Kind::kUInt32: return f(uint32_t{});
     case Kind::kUInt64: return f(uint64_t{});
-    case Kind::kInt64: return f(int64_t{});
-    case Kind::kBool:
+    case Kind::kInt64:
+    case Kind::kBool:  // validation lets only integers pass
     case Kind::kFloat8E4M3:
     case Kind::kFloat8E5M2:
     case Kind::kFloat16:
@@ -101,7 +101,7 @@ auto with_index_type(DType type, F f) {
     case Kind::kFloat64:
     case Kind::kComplex64:
     case Kind::kComplex128:
-    case Kind::kOpaque: break;  // validation let only integers pass
+    case Kind::kOpaque: break;
   }
   return f(int64_t{});
 }

@@ -62,7 +62,7 @@ MeanSteps mean_steps(const Request& r) {
   const Nest sums = lower(r);
   for (int l = 0; l < sums.loops.size(); ++l) {
     const bool alike = sums.loops[l].data != 0 && count.loops[l].data == 0;
-    if (alike && sums.loops[l].window == 0) {
+    if (alike) {
       count.loops[l].extent = 1;  // one visit is enough
     }
   }

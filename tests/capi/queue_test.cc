@@ -91,6 +91,33 @@ TEST(CQueue, PlansOnADeviceQueueReportWhenItIsFinished) {
   EXPECT_EQ(steps_waiting(), 0);
 }
 
+// One workspace serves all runs of a queue; a plan that needs more waits for those before it.
+TEST(CQueue, TheWorkspaceGrowsBehindARunThatWaits) {
+  Call call(kDevice);
+  sheaf_queue* queue = nullptr;
+  ASSERT_EQ(sheaf_queue_device(kDevice, nullptr, &queue), SHEAF_OK);
+  sheaf_run_options options = {};
+  options.queue = queue;
+  sheaf_gather_options clamp = {};
+  clamp.rule.out_of_range = SHEAF_CLAMP;
+  sheaf_plan *clamps = nullptr, *fails = nullptr;
+  ASSERT_EQ(sheaf_plan_gather(&call.data, &call.indices, nullptr, &clamp, &clamps), SHEAF_OK);
+  ASSERT_EQ(sheaf_plan_gather(&call.data, &call.indices, nullptr, nullptr, &fails), SHEAF_OK);
+  std::vector<float> second(6, -1.0F);
+  DLTensor other = call.output;
+  other.data = second.data();
+  EXPECT_EQ(sheaf_plan_run(clamps, &call.data, &call.indices, &call.output, &options), SHEAF_OK);
+  EXPECT_EQ(call.picked, call.untouched);
+  EXPECT_EQ(sheaf_plan_run(fails, &call.data, &call.indices, &other, &options), SHEAF_OK);
+  EXPECT_EQ(call.picked[0], 20) << "its workspace was replaced, so it has run";
+  EXPECT_EQ(second, call.untouched);
+  EXPECT_EQ(sheaf_queue_finish(queue), SHEAF_OK);
+  EXPECT_EQ(second, call.expected);
+  sheaf_plan_destroy(clamps);
+  sheaf_plan_destroy(fails);
+  sheaf_queue_destroy(queue);
+}
+
 TEST(CQueue, Refusals) {
   Call on_host({kDLCPU, 0});
   Call on_device(kDevice);

@@ -78,6 +78,17 @@ TEST(Cancelled, SmallCallsDoNotAsk) {
   EXPECT_EQ(at_once.left, 0);
 }
 
+TEST(Cancelled, NothingIsByAScopeThatAsksNobody) {
+  const CancelScope scope(Cancel{});
+  EXPECT_FALSE(scope.cancelled());
+  EXPECT_NO_THROW(throw_if_cancelled(&scope, "cast"));
+  EXPECT_NO_THROW(throw_if_cancelled(nullptr, "cast"));
+  const std::vector<int32_t> from = {1};
+  std::vector<float> to = {7};
+  EXPECT_NO_THROW(cast(view(from, {0}, {1}), view(to, {0}, {1})));
+  EXPECT_EQ(to[0], 7);
+}
+
 TEST(Cancelled, TheInnermostScopeCounts) {
   const std::atomic<bool> yes = true, no = false;
   const std::vector<float> data(10);

@@ -26,9 +26,50 @@ TEST(Entries, AreWhatIndicesNameUnderTheRule) {
   EXPECT_EQ(entries(OutOfRange::kFill), (std::vector<int64_t>{2, 4, kNoEntry, kNoEntry}));
   EXPECT_EQ(entries(OutOfRange::kFill, Negative::kOutOfRange),
             (std::vector<int64_t>{2, kNoEntry, kNoEntry, kNoEntry}));
+  EXPECT_EQ(entries(OutOfRange::kTrust, Negative::kOutOfRange),
+            (std::vector<int64_t>{2, -1, 7, -9}))
+      << "the caller's promise, as it is";
   EXPECT_NE(refusal([&] { entries(OutOfRange::kFail); }, ErrorCode::kIndexOutOfRange)
                 .find("indices[2] = 7"),
             std::string::npos);
+}
+
+// Unsigned ones wrap by their own width, and a dimension of one index has a stride that is not
+// used.
+TEST(Entries, OfUnsignedIndices) {
+  const std::vector<uint8_t> indices = {7, 255};
+  const Plan plan = plan_gather({f32, {5}}, {u8, {2, 1}, {1, 100}},
+                                {.rule = {.out_of_range = OutOfRange::kWrap}});
+  std::vector<int64_t> entries(2);
+  resolve_entries(plan, indices.data(), entries.data());
+  EXPECT_EQ(entries, (std::vector<int64_t>{2, 0}));
+}
+
+TEST(Entries, OfNoIndicesAreNone) {
+  const Plan plan = plan_gather({f32, {5}}, {i64, {0}});
+  int64_t untouched = 99;
+  resolve_entries(plan, nullptr, &untouched);
+  EXPECT_EQ(untouched, 99);
+}
+
+// Every entry is in range, whatever the rule was: only those that stand for no place need one.
+TEST(Entries, KeepARuleOnlyForNoPlace) {
+  const auto rule = [](OutOfRange out_of_range) {
+    const Plan plan = plan_gather({f32, {5}}, {i64, {2}}, {.rule = {.out_of_range = out_of_range}});
+    return entry_plan(plan, 3).nest().out_of_range;
+  };
+  for (const OutOfRange moves :
+       {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kWrap, OutOfRange::kTrust}) {
+    EXPECT_EQ(rule(moves), OutOfRange::kTrust);
+  }
+  EXPECT_EQ(rule(OutOfRange::kFill), OutOfRange::kFill);
+}
+
+// A window of an operand that no index moves.
+TEST(Entries, WithoutCoordinatesThePlanStays) {
+  const Plan plan = plan_xla_gather(
+      {f32, {3}}, {i64, {2, 0}}, {.offset_dims = {1}, .index_vector_dim = 1, .slice_sizes = {3}});
+  EXPECT_EQ(entry_plan(plan, 9).data().sizes, Dims({3}));
 }
 
 // Any gather, from entries of strided tuples, equals the plan itself.

@@ -5,9 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <string>
 #include <vector>
 
+#include "execution/verdict.h"
 #include "helpers/deferred_device.h"
 #include "helpers/refusal.h"
 #include "sheaf/sheaf.h"
@@ -81,6 +85,46 @@ TEST_F(QueueTest, FreshOutputsHaveNoCheckBeforeTheKernel) {
   EXPECT_EQ(steps_waiting(), checked_first + 1);  // zero, kernel, completion; not check, kernel
   finish(plan, q);
   EXPECT_EQ(output, expected);
+}
+
+// What a kernel read was bad, and what is there when the verdict is completed is not: nothing can
+// be pointed at, and the output is not what was asked for.
+TEST_F(QueueTest, ReportsIndicesThatChangedWhileTheyWereRead) {
+  rows = {7, 9, 0};
+  const Queue q = queue(plan);
+  run(plan, table.data(), rows.data(), output.data(), q, {.output_is_fresh = true});
+  run_steps(3);  // zero, workspace, kernel
+  rows[1] = 1;
+  EXPECT_EQ(refusal([&] { finish(plan, q); }, ErrorCode::kIndexOutOfRange),
+            "gather: index out of range\n"
+            "  an index was out of range when it was read, and no longer is: indices changed while "
+            "the call ran\n"
+            "  data f32[8, 4]   indices i64[3]   axis 0   output f32[3, 4]\n"
+            "  try: indices that nobody writes to during a call");
+  EXPECT_EQ(steps_waiting(), 0);
+}
+
+// The host's kernels report likewise: the walk for the error finds nothing any more.
+TEST_F(QueueTest, ReportsIndicesThatChangedOnTheHost) {
+  rows = {7, 9, 0};
+  EXPECT_NE(refusal([&] { throw_bad_index_met(plan, rows.data()); }, ErrorCode::kIndexOutOfRange)
+                .find("indices[1] = 9"),
+            std::string::npos);
+  rows[1] = 1;
+  EXPECT_NE(refusal([&] { throw_bad_index_met(plan, rows.data()); }, ErrorCode::kIndexOutOfRange)
+                .find("indices changed while the call ran"),
+            std::string::npos);
+}
+
+TEST_F(QueueTest, NamesTheBadIndexOfATuple) {
+  const std::vector<uint64_t> tuples = {7, 3, 0, UINT64_MAX};
+  const Plan picks = plan_gather_nd({f32, {8, 4}}, {u64, {2, 2}});
+  const Queue q = queue(picks);
+  run(picks, table.data(), tuples.data(), output.data(), q);
+  EXPECT_NE(refusal([&] { finish(picks, q); }, ErrorCode::kIndexOutOfRange)
+                .find("indices[1, 1] = 18446744073709551615, but axis 1 of data has 4 entries"),
+            std::string::npos);
+  EXPECT_EQ(output, untouched);
 }
 
 TEST_F(QueueTest, ScattersWithEveryStep) {
@@ -158,9 +202,47 @@ TEST_F(QueueTest, RefusesBeforeAnythingIsStarted) {
               ErrorCode::kUnsupported)
           .find("abacus: not built"),
       std::string::npos);
-  EXPECT_NE(refusal([&] { finish(plan, {.device = kDeferred}); }, ErrorCode::kInvalidArgument)
-                .find("no verdict to read"),
+  small.workspace.bytes = 1;
+  for (const Queue& without : {Queue{.device = kDeferred}, small}) {
+    EXPECT_NE(refusal([&] { finish(plan, without); }, ErrorCode::kInvalidArgument)
+                  .find("no verdict to read"),
+              std::string::npos);
+  }
+}
+
+// A kernel says no when it is chosen: the copy of the base must not have been started by then.
+TEST_F(QueueTest, AScatterThatNoKernelTakesStartsNothing) {
+  const int64_t many = int64_t{1} << 40;
+  const Plan scatters = plan_scatter({f32, {8}}, {i64, {many}, {0}}, {f32, {many}, {0}});
+  const Queue q = queue(scatters);
+  const auto text = refusal(
+      [&] {
+        run(scatters, table.data(), rows.data(), table.data() + 8, output.data(), q,
+            {.kernel = "deferred.one_launch"});
+      },
+      ErrorCode::kUnsupported);
+  EXPECT_NE(text.find("deferred.one_launch refuses: more points than one launch can have"),
             std::string::npos);
+  EXPECT_EQ(steps_waiting(), 0);
+  EXPECT_EQ(output, untouched);
+}
+
+TEST_F(QueueTest, ScattersWithoutAnythingToDoWriteTheBase) {
+  const std::vector<int64_t> none = {};
+  const Plan scatters =
+      plan_scatter({f32, {12}}, {i64, {0}}, {f32, {0}}, {.reduction = Reduction::kMean});
+  const Queue q = queue(scatters);
+  run(scatters, table.data(), none.data(), none.data(), output.data(), q);
+  finish(scatters, q);
+  EXPECT_EQ(output, std::vector<float>(table.begin(), table.begin() + 12));
+}
+
+TEST_F(QueueTest, UnknownDevicesAreNotThere) {
+  const std::vector<std::string> names = device_names();
+  EXPECT_NE(std::find(names.begin(), names.end(), kDeferred), names.end());
+  EXPECT_FALSE(device_available("abacus"));
+  EXPECT_EQ(device_description("abacus"), "this build of Sheaf has no device called \"abacus\"");
+  EXPECT_TRUE(kernels_for(plan, {.device = "abacus"}).empty());
 }
 
 TEST_F(QueueTest, DeviceMemoryMovesAndTransfers) {
@@ -173,6 +255,14 @@ TEST_F(QueueTest, DeviceMemoryMovesAndTransfers) {
   moved.fill(std::byte{'x'}, 3, 10);
   moved.download(text, 3, 10);
   EXPECT_STREQ(text, "xxx");
+  DeviceMemory other(kDeferred, 0);
+  other.upload(nullptr, 0);  // no bytes need no memory
+  other.fill(std::byte{'x'}, 0);
+  other.download(nullptr, 0);
+  other = std::move(moved);
+  EXPECT_EQ(other.bytes(), 16U);
+  other.download(text, 2, 0);
+  EXPECT_STREQ(text, "01x");
   EXPECT_GT(free_device_bytes(kDeferred), 0U);
   EXPECT_TRUE(device_available(kDeferred));
   EXPECT_EQ(device_description(kDeferred), "a device that waits");

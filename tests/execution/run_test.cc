@@ -198,6 +198,22 @@ TEST(KernelFromTheEnvironmentDeathTest, IsTakenUnlessTheCallAsksForAnother) {
               "reference.loops");
   EXPECT_EXIT(name("abacus", {}), testing::ExitedWithCode(0),
               "\"abacus\" names no gather kernel of this build");
+  EXPECT_EXIT(name("cpu.scatter_in_order", {}), testing::ExitedWithCode(0), "cpu.small");
+  const auto scatter_name = [](const char* environment) {
+    setenv("SHEAF_KERNEL", environment, 1);
+    try {
+      std::cerr << kernel_name(plan_scatter(kData, kIndices, {f32, {2, 2}}));
+    } catch (const Error& error) {
+      std::cerr << error.what();
+    }
+    std::exit(0);
+  };
+  EXPECT_EXIT(scatter_name("reference"), testing::ExitedWithCode(0), "reference.loops");
+  EXPECT_EXIT(scatter_name("cpu.scatter_in_order"), testing::ExitedWithCode(0),
+              "cpu.scatter_in_order");
+  EXPECT_EXIT(scatter_name("cpu.lookup"), testing::ExitedWithCode(0), "cpu.scatter");
+  EXPECT_EXIT(scatter_name("abacus"), testing::ExitedWithCode(0),
+              "\"abacus\" names no scatter kernel of this build");
 }
 
 TEST_F(PlanRun, ReportsKernelsInTheOrderTheyAreAsked) {

@@ -132,6 +132,51 @@ TEST(WideScatter, TakesStridesRepeatedUpdatesAndItsOwnData) {
   EXPECT_EQ(table, encoded(kNarrow[0], {1, 2.5, 3, 4, 5, 7}));
 }
 
+// On the host and on a device: onto zeros, where data is not read, under a rule that cannot fail,
+// and with nothing to write to or from.
+TEST(WideScatter, TakesEveryShapeAndRuleOnEveryBackend) {
+  add_deferred_device();
+  const Narrow& narrow = kNarrow[0];
+  const auto run_both = [](const Plan& plan, const std::vector<std::byte>& data,
+                           const std::vector<int64_t>& indices,
+                           const std::vector<std::byte>& updates) {
+    std::vector<std::byte> on_host(data.size(), std::byte{0x55}), on_device = on_host;
+    plan.run(data.data(), indices.data(), updates.data(), on_host.data());
+    const DeviceMemory workspace(kDeferred, workspace_bytes(plan, {.device = kDeferred}));
+    const Queue queue{.device = kDeferred, .workspace = workspace};
+    run(plan, data.data(), indices.data(), updates.data(), on_device.data(), queue);
+    finish(plan, queue);
+    EXPECT_EQ(on_host, on_device);
+    return on_host;
+  };
+  const auto data = encoded(narrow, {1, 2, 3}), updates = encoded(narrow, {0.5, 0.25});
+  const ScatterOptions adds{.reduction = Reduction::kAdd, .accumulate_f32 = true};
+  ScatterOptions zeros = adds, skips = adds;
+  zeros.onto_zeros = true;
+  skips.rule.out_of_range = OutOfRange::kSkip;
+  const auto planned = [](int64_t entries, int64_t count, const ScatterOptions& options) {
+    return plan_scatter({f16, {entries}}, {i64, {count}}, {f16, {count}}, options);
+  };
+  EXPECT_EQ(run_both(planned(3, 2, zeros), data, {2, 2}, updates), encoded(narrow, {0, 0, 0.75}));
+  EXPECT_EQ(run_both(planned(3, 2, skips), data, {9, 0}, updates), encoded(narrow, {1.25, 2, 3}));
+  EXPECT_EQ(run_both(planned(3, 0, adds), data, {}, {}), data);
+  EXPECT_EQ(run_both(planned(0, 2, skips), {}, {0, 1}, updates), std::vector<std::byte>());
+  const Plan scalar = plan_xla_scatter(
+      {f16, {}}, {i64, {0}}, {f16, {}},
+      {.index_vector_dim = 0, .reduction = Reduction::kAdd, .accumulate_f32 = true});
+  EXPECT_EQ(run_both(scalar, encoded(narrow, {1}), {}, encoded(narrow, {0.5})),
+            encoded(narrow, {1.5}));
+}
+
+TEST(WideScatter, WithoutAReductionNothingIsWidened) {
+  const Plan plan = plan_scatter({f16, {3}}, {i64, {1}}, {f16, {1}}, {.accumulate_f32 = true});
+  std::vector<std::byte> output(6);
+  const auto data = encoded(kNarrow[0], {1, 2, 3}), update = encoded(kNarrow[0], {9});
+  const int64_t index = 1;
+  plan.run(data.data(), &index, update.data(), output.data());
+  EXPECT_EQ(output, encoded(kNarrow[0], {1, 9, 3}));
+}
+
 TEST(WideScatter, LeavesTheOutputUntouchedOnABadIndex) {
   add_deferred_device();
   SumCase sum(kNarrow[2]);

@@ -4,6 +4,7 @@
 // random ones, against the oracle.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,37 @@ TEST(Skeleton, RunsRandomProblems) {
     run_random_gather(skeleton(), seed, 500);
     run_random_scatter(skeleton(), seed, 500);
   }
+}
+
+// A kernel that wants memory of the host's gets all of it, and a step that it leaves null is done
+// by the next backend that has it.
+TEST(Skeleton, KernelsGetTheWorkspaceThatTheyAskFor) {
+  static constexpr size_t kBytes = 4096;
+  static const ScatterKernel kernel{
+      "scratch.rows", [](const KernelQuery& /*query*/) -> const char* { return nullptr; },
+      [](const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
+        std::memset(launch.workspace, 0xAB, kBytes);
+        return host_backends().back()->scatter.front().run(nest, buffers, launch);
+      },
+      Checks::kNever, [](const Nest& /*nest*/, int /*threads*/) { return kBytes; }};
+  static const Backend backend = [] {
+    Backend made = skeleton_backend();
+    made.name = "scratch";
+    made.gather = {};
+    made.scatter = {&kernel, 1};
+    return made;
+  }();
+  add_backend(backend);
+  const std::vector<float> table = {1, 2, 3}, updates = {7};
+  const std::vector<int64_t> rows = {1};
+  std::vector<float> output(3);
+  const Plan plan = plan_scatter({f32, {3}}, {i64, {1}}, {f32, {1}});
+  EXPECT_EQ(kernel_name(plan), "scratch.rows");
+  plan.run(table.data(), rows.data(), updates.data(), output.data());
+  EXPECT_EQ(output, (std::vector<float>{1, 7, 3}));
+  std::vector<int32_t> numbers(3);
+  cast(view(table), view(numbers));
+  EXPECT_EQ(numbers, (std::vector<int32_t>{1, 2, 3}));
 }
 
 }  // namespace

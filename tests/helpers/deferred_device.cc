@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <new>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "execution/host_steps.h"
 #include "execution/registry.h"
 #include "plan/lower.h"
+#include "plan/nest_shape.h"
 #include "plan/resolve.h"
 #include "sheaf/error.h"
 
@@ -71,12 +73,16 @@ const char* accepts_everything(const KernelQuery& /*query*/) { return nullptr; }
 const char* wants_aligned_rows(const KernelQuery& query) {
   return query.addresses % 16 == 0 ? nullptr : "rows are not aligned to 16 bytes";
 }
+const char* takes_one_launch(const KernelQuery& query) {
+  constexpr int64_t kMostPoints = (int64_t{1} << 31) - 1;
+  return point_count(query.nest) <= kMostPoints ? nullptr : "more points than one launch can have";
+}
 size_t some_bytes(const Nest& nest, int /*threads*/) { return static_cast<size_t>(nest.row_bytes); }
 
 bool gather(const Nest& nest, const GatherBuffers& buffers, const Launch& launch) {
-  enqueue(launch, [nest, buffers, launch] {
+  enqueue(launch, [nest, buffers, launch, plan = *launch.plan] {
     if (launch.check_while_moving) {
-      launch.verdict->met = 1;  // maybe: complete_verdict knows
+      launch.verdict->met = reference().check(plan, buffers.indices, {}) ? 0 : 1;
     }
     if (!refused(launch)) {
       reference().gather.front().run(nest, buffers, launch);
@@ -146,15 +152,26 @@ void convert(const Nest& nest, DType from, DType to, const std::byte* data, std:
 }
 
 void complete_verdict(const Plan& plan, const std::byte* indices, const Launch& launch) {
-  enqueue(launch, [plan, indices, launch] { judge(plan, indices, *launch.verdict); });
+  enqueue(launch, [plan, indices, launch] {
+    if (launch.verdict->met != 0) {
+      judge(plan, indices, *launch.verdict);
+      launch.verdict->met = 1;
+    }
+  });
+}
+
+void run_some(int64_t count, void* stream) {
+  Steps& steps = streams()[stream];
+  const auto end = steps.begin() + std::min(count, std::ssize(steps));
+  const Steps now(std::make_move_iterator(steps.begin()), std::make_move_iterator(end));
+  steps.erase(steps.begin(), end);
+  for (const auto& step : now) {
+    step();
+  }
 }
 
 Verdict wait(const Verdict* verdict, void* stream) {
-  const Steps steps = std::move(streams()[stream]);
-  streams()[stream].clear();
-  for (const auto& step : steps) {
-    step();
-  }
+  run_some(std::ssize(streams()[stream]), stream);
   return verdict == nullptr ? Verdict{} : *verdict;
 }
 
@@ -191,7 +208,10 @@ constexpr GatherKernel kGather[] = {
     {"deferred.aligned", wants_aligned_rows, gather_aligned, Checks::kWhileMoving, some_bytes},
     {"deferred.loops", accepts_everything, gather, Checks::kWhileMoving},
 };
-constexpr ScatterKernel kScatter[] = {{"deferred.loops", accepts_everything, scatter}};
+constexpr ScatterKernel kScatter[] = {
+    {"deferred.one_launch", takes_one_launch, scatter},
+    {"deferred.loops", accepts_everything, scatter},
+};
 
 constexpr Backend kBackend{.name = kDeferred,
                            .gather = kGather,
@@ -227,5 +247,7 @@ void add_deferred_device() {
 }
 
 int64_t steps_waiting() { return sheaf::waiting(); }
+
+void run_steps(int64_t count, void* stream) { sheaf::run_some(count, stream); }
 
 int64_t transferred_bytes() { return sheaf::transferred; }

@@ -16,5 +16,8 @@ void add_deferred_device();
 // Steps that were started and not run yet, on all streams.
 int64_t steps_waiting();
 
+// Runs the next `count` of a stream, so that a test can change memory between two of them.
+void run_steps(int64_t count, void* stream = nullptr);
+
 // Bytes that went between the host and the device, in both directions, so far.
 int64_t transferred_bytes();

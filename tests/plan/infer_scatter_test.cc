@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "helpers/refusal.h"
+#include "plan/request.h"
 #include "sheaf/sheaf.h"
 
 namespace sheaf {
@@ -21,6 +22,23 @@ const std::string kTensors = "  data f32[3, 2]   indices i64[4]   updates f32[4,
 std::string scatter_refusal(const TensorSpec& data, const TensorSpec& indices,
                             const TensorSpec& updates, const ScatterOptions& options = {}) {
   return refusal([&] { plan_scatter(data, indices, updates, options); });
+}
+
+// The command line has no need to say what follows from the other shapes.
+TEST(InferScatterUpdates, AreComputedWhereNoneAreGiven) {
+  Request r;
+  r.op = Op::kScatter;
+  r.name = "scatter";
+  r.data = kData;
+  r.indices = kIndices;
+  r.updates_given = false;
+  EXPECT_EQ(make_plan(r).updates(), kUpdates);
+  r.axis = 7;
+  EXPECT_EQ(refusal([&] { make_plan(r); }),
+            "scatter: axis out of range\n"
+            "  axis = 7, but data has 2 dimensions (allowed -2..1)\n"
+            "  data f32[3, 2]   indices i64[4]   axis 7\n"
+            "  try: an axis from -2 to 1");
 }
 
 TEST(InferScatterRule, FillBelongsToGathersAndSkipToScatters) {

@@ -3,7 +3,9 @@
 // Calls that move the same bytes in the same way are the same plan, and print the same.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "helpers/limits.h"
 #include "plan/lower.h"
@@ -31,6 +33,24 @@ TEST(NormalizeEmpty, AllEmptyNestsLookAlike) {
   const Plan no_tuples = plan_gather_nd({f32, {3}}, {i64, {4, 0}});
   EXPECT_FALSE(no_tuples.nest().empty());
   EXPECT_TRUE(no_tuples.nest().coordinates.empty());
+}
+
+TEST(NestEquality, EveryFieldCounts) {
+  const Nest nest = plan_gather({f32, {3, 5}}, {i64, {2}}).nest();
+  EXPECT_TRUE(nest == Nest(nest));
+  using Change = void (*)(Nest&);
+  for (const Change change : std::initializer_list<Change>{
+           [](Nest& n) { n.loops[0].extent = 9; }, [](Nest& n) { n.coordinates[0].extent = 9; },
+           [](Nest& n) { n.index_loops[0].extent = 9; }, [](Nest& n) { n.row_bytes = 4; },
+           [](Nest& n) { n.element_bytes = 2; }, [](Nest& n) { n.index_type = i32; },
+           [](Nest& n) { n.negative = Negative::kOutOfRange; },
+           [](Nest& n) { n.out_of_range = OutOfRange::kClamp; }, [](Nest& n) { n.scatters = true; },
+           [](Nest& n) { n.reduction = Reduction::kAdd; }, [](Nest& n) { n.element_type = f64; },
+           [](Nest& n) { n.fill_value[0] = std::byte{1}; }}) {
+    Nest other = nest;
+    change(other);
+    EXPECT_FALSE(nest == other);
+  }
 }
 
 TEST(NormalizeScalars, NoLoopIsLeft) {

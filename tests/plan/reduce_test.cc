@@ -60,6 +60,31 @@ TEST(ReduceNan, IsAlwaysTheSame) {
   EXPECT_EQ(joined(f8e4m3, Reduction::kAdd, uint8_t{0xFE}, uint8_t{0xFE}), 0x7F);
 }
 
+// What validation refuses has no row, no number and no remainder, and is safe all the same.
+TEST(Reduce, WhatATypeCannotDoIsNotThere) {
+  for (const Reduction reduction : {Reduction::kMin, Reduction::kMax}) {
+    EXPECT_EQ(reduce_row(c64, reduction), nullptr);
+    EXPECT_EQ(reduce_row(c128, reduction), nullptr);
+    std::vector<std::byte> element(16, std::byte{0xEE});
+    neutral_element(c128, reduction, element.data());
+    EXPECT_EQ(element, std::vector<std::byte>(16));
+  }
+  auto truth = std::byte{1};
+  divide_elements(boolean, &truth, 1, 1, 3);
+  EXPECT_EQ(truth, std::byte{1});
+}
+
+TEST(Reduce, NoneIsACopyForEveryType) {
+  EXPECT_EQ(joined(f64, Reduction::kNone, 1.0, 2.0), 2.0);
+  EXPECT_EQ(joined(opaque(8), Reduction::kNone, uint64_t{1}, uint64_t{2}), 2U);
+}
+
+TEST(Reduce, RoundingBelowAFormatWithoutInfinitiesGivesTheOneNan) {
+  EXPECT_EQ(narrowed<float8_e4m3>(-1000.0F).bits, 0x7F);
+  EXPECT_EQ(narrowed<float8_e4m3>(1000.0F).bits, 0x7F);
+  EXPECT_EQ(narrowed<float8_e4m3>(-448.0F).bits, 0xFE);
+}
+
 TEST(ReduceZero, KeepsItsSignByTheRules) {
   constexpr uint32_t kMinus = 0x80000000u;
   EXPECT_EQ(join_f32(Reduction::kAdd, -0.0F, -0.0F), kMinus);

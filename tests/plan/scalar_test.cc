@@ -65,6 +65,38 @@ TEST(EncodeInteger, RefusesWhatDoesNotFit) {
   EXPECT_EQ(reason(std::complex<double>(1, 0), i8), "(1,0) is not a value of type i8");
 }
 
+// Each type refuses each way of not being one of its values.
+TEST(EncodeInteger, EveryTypeHasBothBordersForEveryKindOfNumber) {
+  struct Range {
+    DType type;
+    double low, beyond;
+  };
+  for (const Range& range :
+       {Range{i8, -0x1p7, 0x1p7}, Range{i16, -0x1p15, 0x1p15}, Range{i32, -0x1p31, 0x1p31},
+        Range{i64, -0x1p63, 0x1p63}, Range{u8, 0, 0x1p8}, Range{u16, 0, 0x1p16},
+        Range{u32, 0, 0x1p32}, Range{u64, 0, 0x1p64}}) {
+    const double below = range.low == 0 ? -1 : 2 * range.low;
+    for (const double value : {kNan, kInf, -kInf, 0.5, below, range.beyond}) {
+      EXPECT_EQ(reason(value, range.type),
+                to_string(Scalar(value)) + " is not a value of type " + range.type.name());
+    }
+    if (range.type != i64) {
+      EXPECT_NE(reason(INT64_MIN, range.type), "");
+    }
+    if (range.type != u64) {
+      EXPECT_NE(reason(UINT64_MAX, range.type), "");
+    }
+    EXPECT_NE(reason(std::complex<double>(1, 1), range.type), "");
+    std::array<std::byte, kMaxElementBytes> one = {}, same = {};
+    for (const Scalar& value : {Scalar(1.0), Scalar(int64_t{1}), Scalar(uint64_t{1})}) {
+      one.fill(std::byte{0});
+      EXPECT_EQ(encode(value, range.type, one.data()), std::nullopt);
+      encode(Scalar(1), range.type, same.data());
+      EXPECT_EQ(one, same) << range.type.name();
+    }
+  }
+}
+
 TEST(EncodeInteger, KeepsTheWholeRange) {
   expect_bits(-128, i8, int8_t{-128});
   expect_bits(127, i8, int8_t{127});

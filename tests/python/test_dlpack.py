@@ -106,6 +106,23 @@ def test_the_two_methods_must_agree():
     assert liar.deleted == 1
 
 
+@pytest.mark.skipif(not sheaf.cuda.is_available(), reason="needs a CUDA device")
+def test_the_two_methods_must_agree_on_the_gpu():
+    class Liar(Exporter):
+        def __dlpack_device__(self):
+            return (2, 0)
+
+    liar = Liar([1, 2, 3])
+    liar.device = (2, 1)
+    with pytest.raises(sheaf.ArgumentError) as caught:
+        sheaf.take(liar, [0])
+    assert str(caught.value) == (
+        "take: two devices for one array\n"
+        "  __dlpack_device__() of data says cuda:0, but __dlpack__() gave memory of cuda:1\n"
+        "  try: an array whose two methods agree")
+    assert liar.deleted == len(liar.capsules) == 1
+
+
 def test_strides_and_offset():
     exporter = Exporter([1, 2, 3, 4, 5, 6])
     exporter.shape, exporter.strides, exporter.byte_offset = [3], [-2], 20

@@ -7,6 +7,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "execution/cancel.h"
 
 namespace sheaf::cpu {
 namespace {
@@ -57,6 +61,22 @@ bool run_on_pool(int64_t count, Threads threads, const Body& body) {
   return true;
 }
 
+// Waits while other threads finish the pieces that they have claimed, and asks now and then whether
+// to end early: some questions are for the calling thread alone, as Python's for signals, and
+// oneTBB would wait in silence. A piece may last seconds.
+void ask_until_done(const CancelScope& scope, const std::atomic<int64_t>& done, int64_t pieces) {
+  constexpr int kShort = 1000;  // yields: mostly the others need less time than a sleep takes
+  constexpr auto kBetweenQuestions = std::chrono::microseconds(250);
+  for (int round = 0; done.load(std::memory_order_relaxed) < pieces; ++round) {
+    if (round < kShort) {
+      std::this_thread::yield();
+    } else {
+      scope.cancelled();
+      std::this_thread::sleep_for(kBetweenQuestions);
+    }
+  }
+}
+
 }  // namespace
 
 Threads worthwhile_threads(int64_t bytes, int limit) {
@@ -73,6 +93,7 @@ void run_on_threads(int64_t count, Threads threads,
   // A few pieces per thread even out cores of different speed without scattering the writes.
   const int64_t pieces = std::min<int64_t>(count, int64_t{threads.count} * 4);
   std::atomic<int64_t> next{0};
+  std::atomic<int64_t> done{0};
   // Runs the next piece that nobody has claimed; false if there is none.
   const auto run_a_piece = [&] {
     const int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
@@ -84,9 +105,21 @@ void run_on_threads(int64_t count, Threads threads,
     const int64_t rest = count % pieces;
     const int64_t begin = piece * each + std::min(piece, rest);
     work(begin, begin + each + (piece < rest ? 1 : 0));
+    done.fetch_add(1, std::memory_order_relaxed);
     return true;
   };
-  if (!run_on_pool(pieces, threads, [&](int64_t) { run_a_piece(); })) {
+  const CancelScope* const scope = current_cancel_scope();
+  const auto caller = std::this_thread::get_id();
+  const auto run_task = [&](int64_t) {
+    if (scope == nullptr || std::this_thread::get_id() != caller) {
+      run_a_piece();
+      return;
+    }
+    while (run_a_piece()) {
+    }
+    ask_until_done(*scope, done, pieces);
+  };
+  if (!run_on_pool(pieces, threads, run_task)) {
     while (run_a_piece()) {
     }
   }

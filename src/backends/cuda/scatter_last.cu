@@ -10,6 +10,7 @@
 
 #include "backends/cuda/move_rows.cuh"
 #include "backends/cuda/scatter.h"
+#include "support/checked.h"
 
 namespace sheaf::cuda {
 namespace {
@@ -224,7 +225,9 @@ const char* last_refusal(const KernelQuery& query) {
   if (scatter.slice_count > 1) {
     return "a cell is not one piece of memory";
   }
-  if (!fits_launch(scatter.tuple_count * scatter.tuples.row_bytes, kTileWords<16>)) {
+  // Updates that repeat (a stride of 0) may be more bytes than a number holds.
+  const auto bytes = checked_mul(scatter.tuple_count, scatter.tuples.row_bytes);
+  if (!bytes || !fits_launch(*bytes, kTileWords<16>)) {
     return "more blocks than one launch can have";
   }
   return scatter.key_count / 8 <= scatter.tuple_count

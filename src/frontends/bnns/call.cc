@@ -21,7 +21,7 @@ int return_code(sheaf_status status) {
     case SHEAF_DEVICE_ERROR:
     case SHEAF_FILE_ERROR:
     case SHEAF_CANCELLED:
-    case SHEAF_INTERNAL_ERROR: return SHEAF_BNNS_INTERNAL_ERROR;
+    case SHEAF_INTERNAL_ERROR: break;
   }
   return SHEAF_BNNS_INTERNAL_ERROR;
 }

@@ -256,13 +256,16 @@ class Reader {
 
 Refusal refusal_of(const Call& call, const Cause& cause, const std::string& what,
                    const std::string& detail, const std::string& next) {
+  std::string given = cat("input ", describe(call.input));
+  if (call.has_indices) {
+    given += cat("   indices ", describe(call.indices));
+  }
+  given += cat("   output ", describe(call.output));
   return {.cause = cause,
           .who = call.name,
           .what = what,
           .detail = detail,
-          .given = cat("input ", describe(call.input),
-                       call.has_indices ? cat("   indices ", describe(call.indices)) : "",
-                       "   output ", describe(call.output)),
+          .given = std::move(given),
           .next = next};
 }
 

@@ -137,19 +137,27 @@ DType element_type(DML_TENSOR_DATA_TYPE type) { return find_type(type)->dtype; }
 
 namespace {
 
+[[noreturn]] void refuse_query(DML_FEATURE_LEVEL level, ErrorCode code, const char* what,
+                               const std::string& detail, const std::string& next) {
+  throw Error(Refusal{.code = code,
+                      .who = "CheckFeatureSupport",
+                      .what = what,
+                      .detail = detail,
+                      .given = cat("device of ", level_name(level)),
+                      .next = next});
+}
+
 template <class Query, class Support>
 void check_structs(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
   const char* null = q.query == nullptr     ? ", but the query is null"
                      : q.support == nullptr ? ", but the support data is null"
                                             : "";
   if (*null != 0 || q.query_size != sizeof(Query) || q.support_size != sizeof(Support)) {
-    throw Error(Refusal{.who = "CheckFeatureSupport",
-                        .what = "structs do not fit",
-                        .detail = cat("feature ", int32_t{q.feature}, " has a query of ",
-                                      sizeof(Query), " bytes and support data of ", sizeof(Support),
-                                      "; given were ", q.query_size, " and ", q.support_size, null),
-                        .given = cat("device of ", level_name(level)),
-                        .next = "the two structs of the feature, and their sizeof"});
+    refuse_query(level, ErrorCode::kInvalidArgument, "structs do not fit",
+                 cat("feature ", int32_t{q.feature}, " has a query of ", sizeof(Query),
+                     " bytes and support data of ", sizeof(Support), "; given were ", q.query_size,
+                     " and ", q.support_size, null),
+                 "the two structs of the feature, and their sizeof");
   }
 }
 
@@ -167,13 +175,10 @@ void answer_feature_levels(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
   check_structs<Query, Support>(level, q);
   const auto& query = *static_cast<const Query*>(q.query);
   if (query.RequestedFeatureLevelCount == 0 || query.RequestedFeatureLevels == nullptr) {
-    throw Error(Refusal{
-        .who = "CheckFeatureSupport",
-        .what = "no feature levels",
-        .detail = cat("RequestedFeatureLevelCount = ", query.RequestedFeatureLevelCount,
-                      query.RequestedFeatureLevels == nullptr ? ", and the list is null" : ""),
-        .given = cat("device of ", level_name(level)),
-        .next = "a list of at least one level"});
+    refuse_query(level, ErrorCode::kInvalidArgument, "no feature levels",
+                 cat("RequestedFeatureLevelCount = ", query.RequestedFeatureLevelCount,
+                     query.RequestedFeatureLevels == nullptr ? ", and the list is null" : ""),
+                 "a list of at least one level");
   }
   DML_FEATURE_LEVEL best{};
   for (UINT i = 0; i < query.RequestedFeatureLevelCount; ++i) {
@@ -183,12 +188,9 @@ void answer_feature_levels(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
     }
   }
   if (!is_feature_level(best)) {
-    throw Error(Refusal{.code = ErrorCode::kUnsupported,
-                        .who = "CheckFeatureSupport",
-                        .what = "no feature level supported",
-                        .detail = "this device has none of the requested levels",
-                        .given = cat("device of ", level_name(level)),
-                        .next = cat("add ", level_name(level), " to the list")});
+    refuse_query(level, ErrorCode::kUnsupported, "no feature level supported",
+                 "this device has none of the requested levels",
+                 cat("add ", level_name(level), " to the list"));
   }
   static_cast<Support*>(q.support)->MaxSupportedFeatureLevel = best;
 }
@@ -204,10 +206,11 @@ std::string hex(int32_t value) {
 void check_device_arguments(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL level) {
   const std::string given = cat("flags ", int32_t{flags}, "   feature level ", hex(level));
   if ((flags & ~DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
+    const std::string detail = cat("flags = ", int32_t{flags});
     throw Error(
         Refusal{.who = "DMLCreateDevice",
                 .what = "unknown flags",
-                .detail = cat("flags = ", int32_t{flags}),
+                .detail = detail,
                 .given = given,
                 .next = "DML_CREATE_DEVICE_FLAG_NONE (0) or DML_CREATE_DEVICE_FLAG_DEBUG (1)"});
   }
@@ -227,13 +230,9 @@ void answer(DML_FEATURE_LEVEL level, const FeatureQuery& q) {
     case DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT: return answer_type_support(level, q);
     case DML_FEATURE_FEATURE_LEVELS: return answer_feature_levels(level, q);
   }
-  throw Error(Refusal{
-      .code = ErrorCode::kUnsupported,
-      .who = "CheckFeatureSupport",
-      .what = "unknown feature",
-      .detail = cat("feature = ", int32_t{q.feature}),
-      .given = cat("device of ", level_name(level)),
-      .next = "DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT (0) or DML_FEATURE_FEATURE_LEVELS (1)"});
+  refuse_query(level, ErrorCode::kUnsupported, "unknown feature",
+               cat("feature = ", int32_t{q.feature}),
+               "DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT (0) or DML_FEATURE_FEATURE_LEVELS (1)");
 }
 
 }  // namespace sheaf::dml::detail

@@ -183,11 +183,12 @@ void read_shapes(const OperatorDesc& op, const Tensors& tensors, Request& r) {
     case Op::kGatherElements: return gather_elements(op, tensors, r);
     case Op::kGatherNd: return gather_nd(op, tensors, r);
     case Op::kScatterElements: return scatter_elements(op, tensors, r);
-    case Op::kScatterNd: return scatter_nd(op, tensors, r);
-    case Op::kXlaGather:
+    case Op::kScatterNd:
+    case Op::kXlaGather:  // this and the next are no operators of DirectML
     case Op::kScatter:
-    case Op::kXlaScatter: break;  // DirectML has no such operator
+    case Op::kXlaScatter: break;
   }
+  scatter_nd(op, tensors, r);
 }
 
 }  // namespace

@@ -29,12 +29,26 @@ TEST(DirectmlResult, EveryExceptionHasItsResult) {
   EXPECT_EQ(thrown(Error(ErrorCode::kUnsupported, "no kernel")), DXGI_ERROR_UNSUPPORTED);
   EXPECT_STREQ(LastErrorText(), "no kernel");
   EXPECT_EQ(thrown(Error(ErrorCode::kOutOfMemory, "full")), E_OUTOFMEMORY);
+  for (const ErrorCode code : {ErrorCode::kDevice, ErrorCode::kFile, ErrorCode::kCancelled}) {
+    EXPECT_EQ(thrown(Error(code, "no result of its own")), E_FAIL);
+  }
+  EXPECT_STREQ(LastErrorText(), "no result of its own");
   EXPECT_EQ(thrown(std::bad_alloc()), E_OUTOFMEMORY);
   EXPECT_STREQ(LastErrorText(), "out of memory");
   EXPECT_EQ(thrown(std::runtime_error("other")), E_FAIL);
   EXPECT_STREQ(LastErrorText(), "other");
   EXPECT_EQ(thrown(1), E_FAIL);
   EXPECT_STREQ(LastErrorText(), "unknown failure");
+}
+
+TEST(DirectmlResult, ARefusalKeepsItsWords) {
+  const auto refuse = [] {
+    sheaf::dml::detail::refuse(
+        {.who = "Graph", .what = "no nodes", .detail = "there are 0", .next = "a node"});
+    return S_OK;
+  };
+  EXPECT_EQ(guarded(refuse), E_INVALIDARG);
+  EXPECT_STREQ(LastErrorText(), "Graph: no nodes\n  there are 0\n  try: a node");
 }
 
 TEST(DirectmlResult, NothingThrownIsNothingSaid) {
