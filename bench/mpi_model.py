@@ -20,8 +20,8 @@ import argparse
 
 import numpy as np
 
-# Measured by mpi_bench on one machine (docs/scaling.md); the fit is to 2 ranks.
-INDEX_NS, ROW_NS, BYTE_NS, NEAR_BYTE_NS = 120.0, 80.0, 0.3, 0.41
+# Fitted to mpi_bench --messages with 2 ranks (docs/scaling.md): 64 to 4096 bytes within 7 %.
+INDEX_NS, ROW_NS, BYTE_NS, NEAR_BYTE_NS = 60.0, 15.0, 0.12, 0.23
 # Assumed: a node with 16 ranks and a 100 Gbit/s network.
 LATENCY_US, MESSAGE_US, NODE_GBS, RANKS_PER_NODE = 2.0, 0.5, 12.5, 16
 ROUND_BYTES, MIN_ROWS = 1 << 20, 64  # as in src/distributed/gather_run.cc
