@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-find_package(GTest REQUIRED)
+include(cmake/precompiled_gtest.cmake)
 
 # Builds the tests with the label `threads` only: all that the ThreadSanitizer run needs.
 add_custom_target(sheaf_thread_tests)
@@ -25,7 +25,8 @@ function(sheaf_test name)
     sheaf_unity(${name} ALONE ${arg_ALONE})
   endif()
   # The library is tested as it is shipped; the tests themselves need not be fast, but soon built.
-  target_compile_options(${name} PRIVATE "$<$<CONFIG:Release>:-O0;-U_FORTIFY_SOURCE>")
+  sheaf_precompiled_gtest(${name} ALONE ${arg_ALONE})
+  sheaf_quick_build(${name} -O0)
   if(arg_LABEL STREQUAL "threads")
     add_dependencies(sheaf_thread_tests ${name})
   endif()

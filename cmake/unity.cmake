@@ -8,7 +8,7 @@ option(SHEAF_UNITY_TESTS "The same for the tests" ${SHEAF_UNITY})
 #
 # The groups are the folders, so names that are private to a file have to differ from those in its
 # neighbours. That each file includes what it uses is shown by scripts/check_tidy, which parses the
-# library's and the tools' files alone, and by the clang preset, which compiles the tests' files alone.
+# library's and the tools' files alone, and by the clang preset, which parses the tests' files alone.
 #
 # ALONE: files that do not mix with others, because they are about macros or the order of headers.
 # The source property SKIP_UNITY_BUILD_INCLUSION says the same where the target is made elsewhere.

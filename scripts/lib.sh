@@ -74,6 +74,8 @@ use_ccache() {
   if command -v ccache >/dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
     export CMAKE_CUDA_COMPILER_LAUNCHER=ccache CCACHE_NOHASHDIR=1
+    # What it asks for to look at precompiled headers.
+    export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
     if [[ -z $(ccache --get-config base_dir) ]]; then
       export CCACHE_BASEDIR=$PWD
     fi

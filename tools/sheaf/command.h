@@ -20,6 +20,9 @@ inline constexpr int kUsageError = 2;
 // Does the work and returns the exit status; a sheaf::Error ends the program with kDataError.
 using Command = std::function<int()>;
 
+// Finds the subcommand, runs it and returns the exit status.
+int run_command_line(int argc, char** argv);
+
 void add_bench(CLI::App& app, Command& chosen);
 void add_check(CLI::App& app, Command& chosen);
 void add_completion(CLI::App& app, Command& chosen);

@@ -1,62 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// The command line: finds the subcommand, runs it, and turns what went wrong into an exit status.
-#include <CLI/CLI.hpp>
+// Runs the command line, and turns what went wrong into an exit status.
 #include <cstdio>
 #include <exception>
 #include <new>
 
 #include "command.h"
 #include "sheaf/error.h"
-#include "sheaf/version.h"
-
-namespace {
-
-constexpr const char* kExamples = R"(Examples:
-  sheaf inspect model.safetensors
-  sheaf gather model.safetensors:embed 3,1,-2 -o rows.npy
-  sheaf explain 'gather_elements f32[3,3] i64[2,3]={1,2,0,2,0,0} axis=0'
-  sheaf explain 'gather f32[1000000,64] i64[4096] axis=0' --kernels
-  sheaf check cases/*.json --op gather,gather_nd
-  sheaf explain 'scatter f32[4,2] i64[3]={2,0,2} axis=0 reduction=add'
-  sheaf bench 'gather f32[1000000,64] i64[4096] axis=0'
-  sheaf demo
-  sheaf doctor --json
-
-Exit status: 0 all went well, 1 the data or a case is wrong, 2 the command line is wrong.)";
-
-int run(int argc, char** argv) {
-  using namespace sheaf::cli;
-  CLI::App app{"Sheaf moves indexed data in tensors: gathers and scatters.", "sheaf"};
-  app.footer(kExamples);
-  app.set_version_flag("--version", "sheaf " SHEAF_VERSION);
-  app.require_subcommand(1);
-  Command chosen;
-  add_operators(app, chosen);
-  add_inspect(app, chosen);
-  add_head(app, chosen);
-  add_convert(app, chosen);
-  add_run(app, chosen);
-  add_explain(app, chosen);
-  add_check(app, chosen);
-  add_bench(app, chosen);
-  add_demo(app, chosen);
-  add_doctor(app, chosen);
-  add_completion(app, chosen);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    // CLI11 has a status of its own for each mistake; ours is one for all of them.
-    return app.exit(error) == 0 ? kSuccess : kUsageError;
-  }
-  return chosen();
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return sheaf::cli::run_command_line(argc, argv);
   } catch (const sheaf::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
   } catch (const std::bad_alloc&) {
