@@ -128,6 +128,14 @@ void load_errors() {
   nb::register_exception_translator(translate);
 }
 
+void set_python_error(const std::exception_ptr& exception) {
+  try {
+    translate(exception, nullptr);
+  } catch (const std::exception& other) {
+    PyErr_SetString(PyExc_RuntimeError, other.what());
+  }
+}
+
 void raise_refusal(const Request& r, const Error& error) {
   PyObject* type = class_of(error);
   if (type == classes.argument) {

@@ -6,6 +6,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <exception>
 #include <string>
 
 #include "plan/request.h"
@@ -25,8 +26,10 @@ void load_errors();
 // DTypeError, everything else what the code says.
 [[noreturn]] void raise_refusal(const Request& request, const Error& error);
 
-// Refusals of the Python side itself. `text` follows the house's style: see refusal_text() of
-// plan/refuse.h.
+// Sets Python's error for a C++ exception, as nanobind does where it calls the function.
+void set_python_error(const std::exception_ptr& exception);
+
+// Refusals of the Python side itself. `text` is one that refusal_text() below makes.
 [[noreturn]] void raise_argument(const std::string& text);
 [[noreturn]] void raise_axis(const std::string& text);
 [[noreturn]] void raise_dtype(const std::string& text);

@@ -32,6 +32,7 @@ constexpr size_t kSpareBytes = 4096;
 struct Spare {
   int device;
   Library library;
+  void* stream;  // of the run before: what its library would hand out there, too
   GpuMemory memory;
 };
 
@@ -141,7 +142,8 @@ GpuMemory spare_memory(const Placement& placement, size_t bytes) {
   }
   auto& spares = kept().spares;
   const auto found = std::find_if(spares.begin(), spares.end(), [&](const Spare& spare) {
-    return spare.device == placement.device && spare.library == placement.library;
+    return spare.device == placement.device && spare.library == placement.library &&
+           spare.stream == placement.stream;
   });
   if (found == spares.end()) {
     return gpu_memory(placement, kSpareBytes);
@@ -152,10 +154,15 @@ GpuMemory spare_memory(const Placement& placement, size_t bytes) {
 }
 
 void keep_spare(const Placement& placement, const GpuMemory& memory) {
-  constexpr size_t kMost = 4;  // as many threads may run at a time
-  if (memory.view.bytes == kSpareBytes && kept().spares.size() < kMost) {
-    kept().spares.push_back({placement.device, placement.library, memory});
+  constexpr size_t kMost = 16;
+  auto& spares = kept().spares;
+  if (memory.view.bytes != kSpareBytes) {
+    return;
   }
+  if (spares.size() == kMost) {
+    spares.erase(spares.begin());
+  }
+  spares.push_back({placement.device, placement.library, placement.stream, memory});
 }
 
 bool reports_later(const Placement& placement) {

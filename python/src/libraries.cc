@@ -74,8 +74,11 @@ bool returns_true(PyObject* function) {
 // What asks PyTorch for the state of its dispatcher. Owned for the life of the process.
 struct TorchState {
   PyObject* is_grad_enabled;
-  PyObject* has_transforms;  // of torch.func
-  PyObject* count_modes;     // that see every operator
+  PyObject* is_profiling;
+  PyObject* tracing_state;         // of torch.jit.trace
+  PyObject* count_function_modes;  // that see every call of a function
+  PyObject* has_transforms;        // of torch.func
+  PyObject* count_modes;           // that see every operator
   PyObject* forward_ad;
   PyObject* increment_version;
 };
@@ -84,12 +87,40 @@ const TorchState& torch_state() {
   static const TorchState state = [] {
     const nb::module_ c = nb::module_::import_("torch._C");
     const auto get = [&](const char* name) { return nb::object(c.attr(name)).release().ptr(); };
-    return TorchState{get("is_grad_enabled"), get("_are_functorch_transforms_active"),
-                      get("_len_torch_dispatch_stack"),
-                      nb::module_::import_("torch.autograd.forward_ad").release().ptr(),
-                      get("_increment_version")};
+    return TorchState{
+        .is_grad_enabled = get("is_grad_enabled"),
+        .is_profiling = nb::object(c.attr("_autograd").attr("_profiler_enabled")).release().ptr(),
+        .tracing_state = get("_get_tracing_state"),
+        .count_function_modes = get("_len_torch_function_stack"),
+        .has_transforms = get("_are_functorch_transforms_active"),
+        .count_modes = get("_len_torch_dispatch_stack"),
+        .forward_ad = nb::module_::import_("torch.autograd.forward_ad").release().ptr(),
+        .increment_version = get("_increment_version")};
   }();
   return state;
+}
+
+int64_t count_from(PyObject* function) {
+  const nb::object count = nb::steal(PyObject_CallNoArgs(function));
+  if (!count.is_valid()) {
+    throw nb::python_error();
+  }
+  return PyLong_AsLong(count.ptr());
+}
+
+// Whether something wants to see every call: a transform, a mode, forward mode, a tracer or the
+// profiler.
+bool is_watching() {
+  const TorchState& state = torch_state();
+  static PyObject* const level = interned("_current_level");
+  const nb::object forward_level = nb::steal(PyObject_GetAttr(state.forward_ad, level));
+  const nb::object tracing = nb::steal(PyObject_CallNoArgs(state.tracing_state));
+  if (!forward_level.is_valid() || !tracing.is_valid()) {
+    throw nb::python_error();
+  }
+  return PyLong_AsLong(forward_level.ptr()) >= 0 || !tracing.is_none() ||
+         count_from(state.count_modes) != 0 || count_from(state.count_function_modes) != 0 ||
+         returns_true(state.has_transforms) || returns_true(state.is_profiling);
 }
 
 // Not those of the device `meta`, nor the zeros that forward mode keeps without memory.
@@ -180,15 +211,7 @@ bool are_unwatched(PyObject* const* tensors, int count) {
       return false;
     }
   }
-  const TorchState& state = torch_state();
-  static PyObject* const level = interned("_current_level");
-  const nb::object forward_level = nb::steal(PyObject_GetAttr(state.forward_ad, level));
-  const nb::object modes = nb::steal(PyObject_CallNoArgs(state.count_modes));
-  if (!forward_level.is_valid() || !modes.is_valid()) {
-    throw nb::python_error();
-  }
-  return PyLong_AsLong(forward_level.ptr()) < 0 && PyLong_AsLong(modes.ptr()) == 0 &&
-         !returns_true(state.has_transforms);
+  return !is_watching();
 }
 
 bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) {

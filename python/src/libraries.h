@@ -57,7 +57,7 @@ LibraryStream current_stream(nb::handle object, int device);
 bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view);
 
 // Whether these are PyTorch tensors (data, indices and others) that need no gradient of either
-// mode, and no transform or mode watches them.
+// mode, and nothing watches: no transform, mode, tracer or profiler.
 bool are_unwatched(PyObject* const* tensors, int count);
 
 // Whether an operator may run on these PyTorch tensors at once, past PyTorch's dispatcher: they are

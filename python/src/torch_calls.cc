@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Operators on plain PyTorch tensors, past everything that a small call has no use for: a call like
-// one before runs at once. All others, and those that fail, go to the operator's kernel in Python,
-// which records gradients and raises the error.
+// one before runs at once. All others, and those that fail before anything has run, go to a
+// function in Python, which records gradients and raises the error.
 //
 // The operators are registered from Python, though PyTorch has a stable C interface for that, too:
 // it saves 0.5 us of 2 us, but has no number of any type (Scalar) as an argument, no way to ask for
@@ -20,6 +20,7 @@
 
 #include "bindings.h"
 #include "call.h"
+#include "errors.h"
 #include "frontends/c/dlpack.h"
 #include "libraries.h"
 #include "torch_known.h"
@@ -30,12 +31,12 @@ namespace {
 
 using nb::literals::operator""_a;
 
-// An operator, as a function that PyTorch's dispatcher calls.
+// An operator, as a function of Python's.
 struct Kernel {
   Op op;
   bool into;        // its last tensor is `out`
   bool dispatched;  // PyTorch's dispatcher calls: modes, gradients and lazy signs are dealt with
-  nb::object in_python;  // the kernel for everything else
+  nb::object in_python;  // for everything else: the dispatcher, or what it calls
   nb::object expand;  // from the options as given to all of them, as the compiled part takes them
 
   int inputs() const { return is_scatter(op) ? 3 : 2; }
@@ -177,21 +178,33 @@ void run_known(const Kernel& kernel, PyObject* const* args, const Views& views,
     const DLTensor& view = views[static_cast<size_t>(i)];
     return static_cast<char*>(view.data) + view.byte_offset;
   };
-  std::function<void()> last_check;
-  // Code of Python makes the workspace of a GPU, and the result where there is no shim.
-  if (placement.on_gpu || !has_torch_shim()) {
-    last_check = [&] { refuse_changed(kernel, args, views, call); };
-  }
+  bool started = false;
+  const std::function<void()> last_check = [&] {
+    // Code of Python makes the workspace of a GPU, and the result where there is no shim.
+    if (placement.on_gpu || !has_torch_shim()) {
+      refuse_changed(kernel, args, views, call);
+    }
+    started = true;
+  };
   try {
     run_at(placement, call.known->plan,
            {memory(0), memory(1), is_scatter(kernel.op) ? memory(2) : nullptr,
             kernel.into ? memory(kernel.inputs()) : result},
            thread_limit(0), !kernel.into, last_check);
   } catch (nb::python_error& error) {
-    if (error.matches(PyExc_RuntimeError)) {  // of PyTorch: no memory for the workspace
+    if (!started && error.matches(PyExc_RuntimeError)) {  // PyTorch has no memory for the workspace
       throw;
     }
     error.restore();
+    throw Raised();
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception&) {
+    // `out` may have changed: the kernel in Python must not run, or a sum would be added twice.
+    if (!started || !kernel.into) {
+      throw;
+    }
+    set_python_error(std::current_exception());
     throw Raised();
   }
 }
@@ -201,16 +214,19 @@ bool are_plain(const Kernel& kernel, PyObject* const* args) {
   if (kernel.dispatched) {
     return true;
   }
+  if (!are_unwatched(args, kernel.tensors())) {
+    return false;
+  }
   for (int i = 0; i < kernel.tensors(); ++i) {
     constexpr int kIndices = 1;
     if (i != kIndices && has_lazy_sign(args[i])) {
       return false;
     }
   }
-  return are_unwatched(args, kernel.tensors());
+  return true;
 }
 
-// `out` after a run. An error now must not lead to another run: a sum would be added twice.
+// `out` after a run. An error now must not lead to another run either.
 nb::object changed(PyObject* out) try {
   count_change(out);
   return nb::borrow(out);

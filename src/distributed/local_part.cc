@@ -68,7 +68,8 @@ LocalPart::LocalPart(const mpi::ShardedTensor& tensor, const Plan& whole, const 
   }
   groups_ = space.cell_axes.size();
   merge_chains(view_, groups_);
-  has_rows_ = !part_.table() && queue_.device.empty() && groups_ == 1 && rows_are_packed();
+  has_rows_ = row_bytes_ > 0 && !part_.table() && queue_.device.empty() && groups_ == 1 &&
+              rows_are_packed();
   row_stride_ = groups_ == 1 ? view_.strides[0] * view_.dtype.bytes() : 0;
   if (groups_ > 1 || whole_table_) {
     tuples_.resize(static_cast<size_t>(max_rows * groups_));

@@ -225,6 +225,36 @@ def test_quick_calls_with_out_see_what_changes_between_them():
             sheaf.gather(x, index, out=torch.zeros(2, 4, requires_grad=True))
 
 
+def test_who_watches_sees_every_call():
+    """A quick call is past PyTorch's dispatcher, but not while somebody looks at that."""
+    x, index, out = torch.arange(12.0).reshape(3, 4), torch.tensor([2, 0]), torch.zeros(2, 4)
+
+    def calls(x, index, out):
+        rows = sheaf.gather(x, index)
+        sheaf.gather(x, index, out=out)
+        return sheaf.scatter(x, index, rows + out, reduction="add")
+
+    want = calls(x, index, out)
+    traced = torch.jit.trace(calls, (x, index, out), check_trace=False)
+    kinds = {node.kind() for node in traced.graph.nodes()}
+    assert {"sheaf::gather", "sheaf::gather_out", "sheaf::scatter"} <= kinds
+    assert torch.equal(traced(2 * x, index, out), 2 * want)
+    with torch.profiler.profile() as profile:
+        calls(x, index, out)
+    seen = {event.name for event in profile.events()}
+    assert {"sheaf::gather", "sheaf::gather_out", "sheaf::scatter"} <= seen
+
+    class Watch(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            seen_by_mode.append(str(function))
+            return function(*args, **(kwargs or {}))
+
+    seen_by_mode: list[str] = []
+    with Watch():
+        calls(x, index, out)
+    assert "sheaf.scatter.default" in seen_by_mode
+
+
 def test_an_out_that_a_gradient_needs_is_noticed():
     weight = torch.ones(2, 4, requires_grad=True)
     saved = torch.ones(2, 4)

@@ -66,7 +66,7 @@ bool run_on_pool(int64_t count, Threads threads, const Body& body) {
 // oneTBB would wait in silence. A piece may last seconds.
 void ask_until_done(const CancelScope& scope, const std::atomic<int64_t>& done, int64_t pieces) {
   constexpr int kShort = 1000;  // yields: mostly the others need less time than a sleep takes
-  constexpr auto kBetweenQuestions = std::chrono::microseconds(250);
+  constexpr auto kBetweenQuestions = std::chrono::microseconds(50);
   for (int round = 0; done.load(std::memory_order_relaxed) < pieces; ++round) {
     if (round < kShort) {
       std::this_thread::yield();
