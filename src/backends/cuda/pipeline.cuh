@@ -28,11 +28,6 @@ struct Barrier {
         "{ .reg .b64 t; mbarrier.arrive.shared.b64 t, [%0]; }" ::"r"(shared_address(&state))
         : "memory");
   }
-  // Arrives when the calling thread's copies by copy_async() have come.
-  __device__ void arrive_after_copies() {
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(&state))
-                 : "memory");
-  }
   // Waits for the end of a phase; phases have parities 0, 1, 0, 1 …
   __device__ void wait(uint32_t parity) {
     uint32_t done = 0;

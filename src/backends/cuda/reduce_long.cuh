@@ -2,271 +2,174 @@
 //
 // Long lists of updates, reduced in order. The order is that of the updates, so the limit is one
 // dependent operation per update, not one memory access: producer warps bring updates to a ring in
-// shared memory, and one consumer warp reduces them from there, one element of the cell per lane.
-// Groups of elements of a cell are independent and go to different blocks.
+// shared memory (produce_long.cuh), and one consumer warp reduces them from there, one element of
+// the cell per lane. Groups of elements of a cell are independent and go to different blocks.
 #pragma once
 
-#include "backends/cuda/pipeline.cuh"
-#include "backends/cuda/reduce.cuh"
+#include "backends/cuda/produce_long.cuh"
 
 namespace sheaf::cuda {
 
-inline constexpr int kLongProducers = 256;
-inline constexpr int kLongThreads = kLongProducers + 32;
-inline constexpr int kLongSlots = 6;
-inline constexpr int kLongLoads = 4;    // words per producer and stage
-inline constexpr int kGroupBytes = 64;  // elements of a cell that a block reduces at a time
-inline constexpr int kMostRows =
-    64;  // updates that the producers load at a time, and kLongLoads times
-inline constexpr int kLongSlotBytes = kMostRows * kLongLoads * kGroupBytes;
-
+// What the consumer reads at a time, and how many of them ahead of the chain of operations.
 template <class T>
-inline constexpr int kGroupElements = std::min<int>(32, kGroupBytes / int{sizeof(T)});
-
-// Updates that the consumer reads ahead of the chain of operations.
+inline constexpr int kVector = 16 / int{sizeof(T)};
 template <Reduction kReduction, class T>
-inline constexpr int kBatch =
-    !Accumulator<kReduction, T>::kFast ? 2 : std::min<int>(16, 64 / int{sizeof(T)});
+inline constexpr int kBatch = sizeof(T) <= 2                      ? int{sizeof(T)}
+                              : Accumulator<kReduction, T>::kFast ? 4
+                                                                  : 2;
 
-struct LongArgs {
-  ReduceArgs reduce;
-  int64_t row_elements, element_bytes;
-  int64_t groups_of_row, groups;  // of a row; of a cell
-  int word_bytes;                 // by which updates are copied
-  int group_bytes;                // from one update in the ring to the next
-};
-
-// One list and one group of its cell's elements.
-struct LongItem {
-  List list;
-  int64_t output, updates;  // byte offsets of the group
-  int lanes;                // elements
-  int words;                // of an update
-  int rows_of_pass;         // updates that the producers load at a time
-  int64_t count;            // updates
-  uint32_t stages;
-
-  __device__ LongItem(const LongArgs& args, int64_t item, int64_t huge, int group_elements)
-      : list(args.reduce, list_number(args, item / args.groups, huge), list_count(args.reduce)) {
-    const int64_t group = item % args.groups;
-    const int64_t slice = group / args.groups_of_row;
-    const int64_t first = (group - slice * args.groups_of_row) * group_elements;
-    const Place place = locate(args.reduce.slices, slice);
-    output = list.cell + place.data + first * args.element_bytes;
-    updates = place.output + first * args.element_bytes;
-    lanes = static_cast<int>(min(int64_t{group_elements}, args.row_elements - first));
-    words = lanes * static_cast<int>(args.element_bytes) / args.word_bytes;
-    rows_of_pass = min(kMostRows, kLongProducers / words);
-    count = list.end - list.begin;
-    stages = static_cast<uint32_t>((count - 1) / rows_of_stage() + 1);
-  }
-
-  // Huge lists are noted from the front on, the others from the back.
-  __device__ static int64_t list_number(const LongArgs& args, int64_t at, int64_t huge) {
-    const SortedTuples& sorted = args.reduce.sorted;
-    const int64_t slot = at < huge ? at : sorted.long_capacity - 1 - (at - huge);
-    return static_cast<int64_t>(sorted.long_lists[slot]);
-  }
-  __device__ int rows_of_stage() const { return rows_of_pass * kLongLoads; }
-};
-
-// The byte offset of a tuple's update. Most scatters have one loop over tuples.
-struct UpdateOffset {
-  const AnyNest& tuples;
-  int64_t stride;
-  bool one_loop;
-
-  __device__ explicit UpdateOffset(const AnyNest& nest)
-      : tuples(nest), stride(nest.loops[0].output), one_loop(nest.any_loops == 1) {}
-  __device__ int64_t operator()(int64_t tuple) const {
-    return one_loop ? tuple * stride : locate(tuples, tuple).output;
-  }
-};
-
-// One copy serves all types and reductions. What the loop needs is in registers: `args` and `item`
-// are memory, read again after every barrier. Numbers of tuples are loaded two stages ahead of
-// their updates.
-template <int kWord>
-__device__ __noinline__ void produce(const LongArgs& args, const LongItem& item,
-                                     Ring<kLongSlots>& ring, std::byte* memory,
-                                     uint32_t first_stage) {
-  const int thread = static_cast<int>(threadIdx.x) - 32;
-  const int row = thread / item.words;
-  const int word = thread - row * item.words;
-  const int rows_of_pass = item.rows_of_pass;
-  const int rows_of_stage = item.rows_of_stage();
-  const uint32_t stages = item.stages;
-  const int64_t count = row < rows_of_pass ? item.count : 0;
-  const std::byte* from = args.reduce.updates + item.updates + word * kWord;
-  const void* const tuple_numbers = args.reduce.sorted.tuples;
-  const int64_t begin = item.list.begin;
-  const bool wide = args.reduce.sorted.wide;
-  const int group_bytes = args.group_bytes;
-  const UpdateOffset offset_of(args.reduce.tuples);
-  const auto load_tuples = [&](int64_t first, int64_t(&tuples)[kLongLoads]) {
-#pragma unroll
-    for (int i = 0; i < kLongLoads; ++i) {
-      const int64_t k = first + row + i * rows_of_pass;
-      tuples[i] = k < count ? number_at(wide, tuple_numbers, begin + k) : -1;
-    }
-  };
-  const auto copy_stage = [&](uint32_t stage, const int64_t(&tuples)[kLongLoads]) {
-    ring.wait_empty(stage);
-    std::byte* to = memory + ring.slot(stage) * kLongSlotBytes + row * group_bytes + word * kWord;
-#pragma unroll
-    for (int i = 0; i < kLongLoads; ++i) {
-      if (tuples[i] >= 0) {
-        const std::byte* update = from + offset_of(tuples[i]);
-        std::byte* const there = to + i * rows_of_pass * group_bytes;
-        if constexpr (kWord >= 4) {
-          copy_async<kWord>(there, update);
-        } else {
-          *reinterpret_cast<Word<kWord>*>(there) = load_once<Word<kWord>>(update);
-        }
-      }
-    }
-    if constexpr (kWord >= 4) {
-      ring.full[ring.slot(stage)].arrive_after_copies();
-    } else {
-      ring.full[ring.slot(stage)].arrive();
-    }
-  };
-  // Three sets of registers take turns: moving a number from one to another would wait for it.
-  constexpr int kSets = 3;
-  int64_t tuples[kSets][kLongLoads];
-#pragma unroll
-  for (int set = 0; set < kSets; ++set) {
-    load_tuples(int64_t{set} * rows_of_stage, tuples[set]);
-  }
-  for (uint32_t s = 0; s < stages; s += kSets) {
-#pragma unroll
-    for (uint32_t set = 0; set < kSets; ++set) {
-      if (s + set < stages) {
-        copy_stage(first_stage + s + set, tuples[set]);
-        load_tuples(int64_t{s + set + kSets} * rows_of_stage, tuples[set]);
-      }
-    }
-  }
-}
-
-// Reduces one batch while the next is loaded.
 template <Reduction kReduction, class T>
-__device__ void consume_batch(Accumulator<kReduction, T>& value,
-                              const T (&now)[kBatch<kReduction, T>],
-                              T (&next)[kBatch<kReduction, T>], const T* from) {
+using Vectors = Elements<T, kVector<T>>[kBatch<kReduction, T>];
+
+template <Reduction kReduction, class T>
+__device__ void load_batch(const Elements<T, kVector<T>>* from, Vectors<kReduction, T>& batch) {
 #pragma unroll
   for (int i = 0; i < kBatch<kReduction, T>; ++i) {
-    next[i] = from[i * kGroupElements<T>];
-    value.add(now[i]);
+    batch[i] = from[i];
   }
 }
 
-// Reduces one element of `count` updates. Two batches take turns in registers.
+template <Reduction kReduction, class T>
+__device__ void add_batch(const Vectors<kReduction, T>& batch, Accumulator<kReduction, T>& value) {
+#pragma unroll
+  for (int i = 0; i < kBatch<kReduction, T>; ++i) {
+#pragma unroll
+    for (int k = 0; k < kVector<T>; ++k) {
+      value.add(batch[i].values[k]);
+    }
+  }
+}
+
+// Reduces one element of `count` updates. Two batches take turns in registers: one is loaded while
+// the other is added.
 template <Reduction kReduction, class T>
 __device__ void consume(const T* updates, int count, Accumulator<kReduction, T>& value) {
   constexpr int kAhead = kBatch<kReduction, T>;
-  constexpr int kStep = kGroupElements<T>;
-  const int whole = count / (2 * kAhead) * (2 * kAhead);
-  T even[kAhead], odd[kAhead];
-  if (whole > 0) {
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
-      even[i] = updates[i * kStep];
-    }
+  const int rounds = count / (2 * kAhead * kVector<T>);
+  const auto* const vectors = reinterpret_cast<const Elements<T, kVector<T>>*>(updates);
+  Vectors<kReduction, T> even, odd;
+  if (rounds > 0) {
+    load_batch<kReduction, T>(vectors, even);
   }
-  for (int at = 0; at < whole; at += 2 * kAhead) {
-    consume_batch<kReduction, T>(value, even, odd, updates + (at + kAhead) * kStep);
-    const int after = at + 2 * kAhead < whole ? at + 2 * kAhead : 0;
-    consume_batch<kReduction, T>(value, odd, even, updates + after * kStep);
+  for (int round = 0; round < rounds; ++round) {
+    const int at = round * 2 * kAhead;
+    load_batch<kReduction, T>(vectors + at + kAhead, odd);
+    add_batch<kReduction, T>(even, value);
+    load_batch<kReduction, T>(vectors + (round + 1 < rounds ? at + 2 * kAhead : 0), even);
+    add_batch<kReduction, T>(odd, value);
   }
-#pragma unroll 8
-  for (int i = whole; i < count; ++i) {
-    value.add(updates[i * kStep]);
+#pragma unroll 4
+  for (int i = rounds * 2 * kAhead * kVector<T>; i < count; ++i) {
+    value.add(updates[i]);
   }
 }
 
 template <Reduction kReduction, class T>
-__device__ void consume_item(const LongArgs& args, const LongItem& item, Ring<kLongSlots>& ring,
-                             const std::byte* memory, uint32_t first_stage) {
-  const int lane = static_cast<int>(threadIdx.x);
+__device__ void consume_item(const LongArgs& args, Team& team, const std::byte* memory, int lane,
+                             uint32_t first_stage) {
+  constexpr int kElement = sizeof(T);
+  const LongItem& item = team.item;
   const bool live = lane < item.lanes;
-  auto* const cell = reinterpret_cast<T*>(args.reduce.output + item.output) + (live ? lane : 0);
+  const int column = live ? lane : 0;
+  auto* const cell = reinterpret_cast<T*>(args.reduce.output + item.output) + column;
   Accumulator<kReduction, T> value(*cell);
-  for (uint32_t s = 0; s < item.stages; ++s) {
-    const uint32_t stage = first_stage + s;
-    ring.wait_full(stage);
-    const auto* updates =
-        reinterpret_cast<const T*>(memory + ring.slot(stage) * kLongSlotBytes) + (live ? lane : 0);
-    const int64_t left = item.count - int64_t{s} * item.rows_of_stage();
-    consume<kReduction, T>(updates, static_cast<int>(min(left, int64_t{item.rows_of_stage()})),
-                           value);
-    ring.empty[ring.slot(stage)].arrive();
+  const int rows_of_stage = item.rows_of_stage();
+  int64_t left = item.count;
+  for (uint32_t stage = first_stage; left > 0; ++stage, left -= rows_of_stage) {
+    team.ring.wait_full(stage);
+    const std::byte* const updates =
+        memory + team.ring.slot(stage) * kLongSlotBytes<T> + column * kColumnBytes<kElement>;
+    consume<kReduction, T>(reinterpret_cast<const T*>(updates),
+                           static_cast<int>(min(left, int64_t{rows_of_stage})), value);
+    team.ring.empty[team.ring.slot(stage)].arrive();
   }
   if (live) {
     *cell = value.result();
   }
 }
 
+// Which team a thread is in, and where: the first warp of a team consumes. A multiprocessor has
+// four schedulers, and warp w is on scheduler w % 4. The first team leaves that of its consumer
+// alone, so that nothing delays the chain of operations where there is but one long list.
+struct Member {
+  int team, thread;
+
+  __device__ Member() {
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    team = warp != 0 && (warp % 4 == 0 || warp > 10) ? 1 : 0;
+    const int first = warp - warp / 4;                            // 0, 1, 2, 3, -, 4, 5, 6, -, 7, 8
+    const int second = warp == 4 ? 0 : warp == 8 ? 1 : warp - 9;  // 11, 12 … 17 are 2, 3 … 8
+    thread = (team == 0 ? first : second) * 32 + lane;
+  }
+  __device__ bool consumes() const { return thread < 32; }
+  __device__ void synchronize() const {
+    asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "n"(kTeamThreads) : "memory");
+  }
+};
+
+// The next group of a list that no team has taken. By one thread of the team.
+__device__ inline bool take_item(const LongArgs& args, const Member& member, int group_elements,
+                                 LongItem& item) {
+  LongLists& lists = *args.reduce.sorted.long_state;
+  const auto items = static_cast<int64_t>(lists.huge + lists.others) * args.groups;
+  // Teams of a multiprocessor are in each other's way: few items are for the first ones.
+  if (member.team != 0 && items <= gridDim.x) {
+    return false;
+  }
+  const auto number = static_cast<int64_t>(atomicAdd(&lists.taken, 1ULL));
+  if (number >= items) {
+    return false;
+  }
+  item = long_item(args, number, group_elements);
+  return true;
+}
+
 template <Reduction kReduction, class T>
-__global__ void __launch_bounds__(kLongThreads, 2)
+__global__ void __launch_bounds__(kLongThreads, 1)
     reduce_long_kernel(const __grid_constant__ LongArgs args) {
   extern __shared__ uint4 shared[];
-  auto* const memory = reinterpret_cast<std::byte*>(shared);
-  __shared__ Ring<kLongSlots> ring;
-  __shared__ unsigned long long next_item;
+  __shared__ Team teams[kTeams];
   let_next_launch_begin();
   if (refused(args.reduce.check)) {
     return;
   }
-  if (threadIdx.x == 0) {
-    ring.init(kLongProducers, 32);
+  const Member member;
+  Team& team = teams[member.team];
+  std::byte* const memory =
+      reinterpret_cast<std::byte*>(shared) + member.team * kLongSlots * kLongSlotBytes<T>;
+  if (member.thread == 0) {
+    team.ring.init(kLongProducers, 32);
   }
-  LongLists& lists = *args.reduce.sorted.long_state;
-  const auto huge = static_cast<int64_t>(lists.huge);
-  const int64_t items = (huge + static_cast<int64_t>(lists.others)) * args.groups;
-  uint32_t stage = 0;
-  while (true) {
-    if (threadIdx.x == 0) {
-      next_item = atomicAdd(&lists.taken, 1ULL);
+  for (uint32_t stage = 0; true; stage += team.item.stages) {
+    member.synchronize();
+    if (member.thread == 0) {
+      team.took = take_item(args, member, kGroupElements<T>, team.item);
     }
-    __syncthreads();
-    const auto number = static_cast<int64_t>(next_item);
-    if (number >= items) {
+    member.synchronize();
+    if (!team.took) {
       return;
     }
-    const LongItem item(args, number, huge, kGroupElements<T>);
-    if (threadIdx.x < 32) {
-      consume_item<kReduction, T>(args, item, ring, memory, stage);
+    if (member.consumes()) {
+      consume_item<kReduction, T>(args, team, memory, member.thread, stage);
     } else {
-      switch (args.word_bytes) {
-        case 16: produce<16>(args, item, ring, memory, stage); break;
-        case 8: produce<8>(args, item, ring, memory, stage); break;
-        case 4: produce<4>(args, item, ring, memory, stage); break;
-        case 2: produce<2>(args, item, ring, memory, stage); break;
-        default: produce<1>(args, item, ring, memory, stage); break;
-      }
+      produce_item<sizeof(T)>(args, team, memory, member.thread - 32, stage);
     }
-    stage += item.stages;
-    __syncthreads();
   }
 }
 
 template <Reduction kReduction, class T>
 void launch_long(const ScatterNest& scatter, const ReduceArgs& reduce, int word_bytes,
                  Stream stream) {
-  constexpr int kBytes = kLongSlots * kLongSlotBytes;
-  LongArgs args{reduce,
-                scatter.tuples.row_bytes / int64_t{sizeof(T)},
-                sizeof(T),
-                0,
-                0,
-                word_bytes,
-                kGroupElements<T> * int{sizeof(T)}};
+  constexpr int kBytes = kTeams * kLongSlots * kLongSlotBytes<T>;
+  LongArgs args{
+      reduce,           scatter.tuples.row_bytes / int64_t{sizeof(T)}, sizeof(T), 0, 0, word_bytes,
+      kLongSlotBytes<T>};
   args.groups_of_row = (args.row_elements - 1) / kGroupElements<T> + 1;
   args.groups = args.groups_of_row * scatter.slice_count;
   const auto kernel = reduce_long_kernel<kReduction, T>;
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
-  const auto blocks = static_cast<unsigned>(2 * current_device().multiprocessors);
+  const auto blocks = static_cast<unsigned>(current_device().multiprocessors);
   kernel<<<blocks, kLongThreads, kBytes, stream>>>(args);
 }
 

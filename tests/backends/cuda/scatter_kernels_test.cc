@@ -158,6 +158,7 @@ std::vector<DeviceCheck> long_columns() {
 
 // Lists of every length about those at which another kernel takes them, of cells of every width.
 std::vector<DeviceCheck> long_lists() {
+  const auto in_turn = [](int64_t number) { return oracle::Wide{number % 2}; };
   std::vector<DeviceCheck> checks;
   for (const int64_t columns : {1, 3, 16, 33, 100}) {
     for (const int64_t count : {127, 128, 129, 130, 255, 1025, 4097, 9000}) {
@@ -165,10 +166,22 @@ std::vector<DeviceCheck> long_lists() {
         const Plan plan =
             plan_scatter({type, {2, columns}}, {i32, {2 * count}}, {type, {2 * count, columns}},
                          {.reduction = Reduction::kAdd});
-        checks.push_back({plan, [](int64_t number) { return oracle::Wide{number % 2}; },
-                          columns == 33 ? 8u : 0u});
+        checks.push_back({plan, in_turn, columns == 33 ? 8u : 0u});
       }
     }
+  }
+  // Elements of every size, at addresses that are multiples of no more, and two loops over updates.
+  for (const DType type : {u8, f16, f32, f64, c128}) {
+    const auto shift = static_cast<size_t>(type.bytes() % 16);
+    for (const int64_t columns : {1, 7, 16, 67}) {
+      const Plan plan = plan_scatter({type, {2, columns}}, {i32, {2900}}, {type, {2900, columns}},
+                                     {.reduction = Reduction::kMul});
+      checks.push_back({plan, in_turn, shift});
+    }
+    const TensorSpec turned(type, {50, 58, 16}, {16, 16 * 50, 1});
+    checks.push_back(
+        {plan_scatter({type, {2, 16}}, {i32, {50, 58}}, turned, {.reduction = Reduction::kMul}),
+         in_turn});
   }
   return checks;
 }
