@@ -15,6 +15,7 @@ namespace {
 constexpr GatherKernel kGather[] = {
     {"cuda.lookup", lookup_refusal, run_lookup, Checks::kWhileMoving},
     {"cuda.elements", elements_refusal, run_lookup, Checks::kWhileMoving},
+    {"cuda.long_rows", long_rows_refusal, run_long_rows, Checks::kWhileMoving},
     {"cuda.columns", columns_refusal, run_columns, Checks::kWhileMoving, columns_bytes},
     {"cuda.small", small_refusal, run_small, Checks::kFirst},
     {"cuda.rows", rows_refusal, run_rows, Checks::kWhileMoving},

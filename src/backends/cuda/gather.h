@@ -60,6 +60,10 @@ const char* lookup_refusal(const KernelQuery& query);
 const char* elements_refusal(const KernelQuery& query);
 bool run_lookup(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
 
+// long_rows.cu: the same for longer rows, of which a part is brought to shared memory.
+const char* long_rows_refusal(const KernelQuery& query);
+bool run_long_rows(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
+
 // columns.cu: strips of columns of the innermost loop, each with its part of data packed.
 const char* columns_refusal(const KernelQuery& query);
 bool run_columns(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);

@@ -19,8 +19,6 @@ constexpr int64_t kTileBytes = 16 << 10;  // short rows are staged together up t
 constexpr int kStepsInFlight = 2;         // and as many being loaded
 constexpr uint16_t kOutsideShort = UINT16_MAX;
 
-using LookupArgs = GatherArgs<AnyNest>;
-
 // Rows of one tile, one after the other in shared memory.
 struct Staging {
   int64_t rows;       // of the whole call
@@ -205,13 +203,6 @@ __global__ void __launch_bounds__(1024, 1)
   }
 }
 
-struct LookupShape {
-  int64_t inner_extent;  // indices that choose from one row
-  int64_t entries;       // of a row
-  int entry_bytes;       // 1, 2, 4, 8 or 16
-  bool shared_indices;   // every row is chosen from by the same ones
-};
-
 struct Room {
   Staging staging;
   int threads;
@@ -256,25 +247,6 @@ void launch(const LookupArgs& args, Room& room, Stream stream) {
            static_cast<size_t>(room.shared_bytes), stream>>>(args, room.staging);
 }
 
-enum class Side { kData, kIndices, kOutput };
-
-// The widest access that all rows of a tensor allow.
-int row_alignment(const LookupArgs& args, Side side, int most) {
-  const int64_t width = args.nest.index_kind == Kind::kInt32 ? 4 : 8;
-  const void* memory = side == Side::kData      ? static_cast<const void*>(args.data)
-                       : side == Side::kIndices ? args.indices
-                                                : args.output;
-  int aligned = common_alignment(memory, {}, most);
-  for (int l = 0; l < args.nest.loop_count(); ++l) {
-    const DeviceLoop& loop = args.nest.loops[l];
-    const int64_t step = side == Side::kData      ? loop.data
-                         : side == Side::kIndices ? loop.index * width
-                                                  : loop.output;
-    aligned = common_alignment(nullptr, {step}, aligned);
-  }
-  return aligned;
-}
-
 template <int kBytes, Indices kIndices, bool kShared>
 void launch_width(const LookupArgs& args, Room& room, Stream stream) {
   constexpr Indices kLike = kShared ? Indices::kInt32 : kIndices;  // shorts in shared memory
@@ -301,17 +273,17 @@ bool fits(const LookupShape& shape) {
   return room_for(shape, 1).shared_bytes <= current_device().shared_bytes;
 }
 
-bool same_indices_everywhere(const Nest& nest) {
-  return std::all_of(nest.loops.begin(), nest.loops.end() - 1,
-                     [](const Loop& loop) { return loop.index == 0; });
+const char* staged_refusal(const KernelQuery& query) {
+  const char* refusal = choosing_refusal(query);
+  if (refusal != nullptr) {
+    return refusal;
+  }
+  return fits(shape_of(query.nest)) ? nullptr : "two rows do not fit into shared memory";
 }
 
-LookupShape shape_of(const Nest& nest) {
-  return {nest.loops.back().extent, nest.coordinates[0].extent, static_cast<int>(nest.row_bytes),
-          same_indices_everywhere(nest)};
-}
+}  // namespace
 
-const char* shape_refusal(const KernelQuery& query) {
+const char* choosing_refusal(const KernelQuery& query) {
   constexpr int64_t kSector = 32;  // what one element brings in from memory
   const Nest& nest = query.nest;
   if (nest.loops.empty() || nest.coordinates.size() != 1) {
@@ -334,19 +306,17 @@ const char* shape_refusal(const KernelQuery& query) {
   if (coordinate.extent * nest.row_bytes / kSector > inner.extent) {
     return "too few indices per row to read the row whole";
   }
-  return fits(shape_of(nest)) ? nullptr : "two rows do not fit into shared memory";
+  return nullptr;
 }
 
-}  // namespace
-
 const char* lookup_refusal(const KernelQuery& query) {
-  const char* refusal = shape_refusal(query);
+  const char* refusal = staged_refusal(query);
   return refusal == nullptr && !same_indices_everywhere(query.nest) ? "each row has its own indices"
                                                                     : refusal;
 }
 
 const char* elements_refusal(const KernelQuery& query) {
-  const char* refusal = shape_refusal(query);
+  const char* refusal = staged_refusal(query);
   return refusal == nullptr && same_indices_everywhere(query.nest)
              ? "all rows have the same indices"
              : refusal;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// Choosing from rows in shared memory: several indices per load, several outputs per store.
+// Choosing inside contiguous rows of data: several indices per load, several outputs per store.
 #pragma once
+
+#include <algorithm>
+#include <bit>
 
 #include "backends/cuda/move_rows.cuh"
 
 namespace sheaf::cuda {
+
+using LookupArgs = GatherArgs<AnyNest>;
 
 // kTogether neighbouring indices, read by one instruction where there are several.
 template <Indices kIndices, int kTogether>
@@ -13,19 +18,21 @@ struct RawIndices {
   using Raw = std::conditional_t<kIndices == Indices::kInt32, int32_t, long long>;
   Raw raw[kTogether];
 
+  // kAgain: other rows are chosen from by the same indices.
+  template <bool kAgain = false>
   __device__ void load(Kind kind, const std::byte* indices, int64_t element) {
     if constexpr (kIndices == Indices::kBits64 && kTogether == 2) {
-      const auto two = load_once<longlong2>(indices + element * 8);
+      const auto two = read<kAgain, longlong2>(indices + element * 8);
       raw[0] = two.x;
       raw[1] = two.y;
     } else if constexpr (kIndices == Indices::kInt32 && kTogether == 4) {
-      const auto four = load_once<int4>(indices + element * 4);
+      const auto four = read<kAgain, int4>(indices + element * 4);
       raw[0] = four.x;
       raw[1] = four.y;
       raw[2] = four.z;
       raw[3] = four.w;
     } else if constexpr (kIndices == Indices::kInt32 && kTogether == 2) {
-      const auto two = load_once<int2>(indices + element * 4);
+      const auto two = read<kAgain, int2>(indices + element * 4);
       raw[0] = two.x;
       raw[1] = two.y;
     } else {
@@ -33,6 +40,15 @@ struct RawIndices {
       for (int i = 0; i < kTogether; ++i) {
         raw[i] = static_cast<Raw>(load_raw<kIndices>(kind, indices, element + i));
       }
+    }
+  }
+
+  template <bool kAgain, class T>
+  static __device__ T read(const std::byte* memory) {
+    if constexpr (kAgain) {
+      return cuda::load<T>(memory);
+    } else {
+      return load_once<T>(memory);
     }
   }
 
@@ -52,7 +68,7 @@ struct alignas(sizeof(T) * kTogether) Together {
 
 // kTogether neighbouring outputs, written by one instruction.
 template <int kBytes, int kTogether>
-__device__ void write_outputs(const GatherArgs<AnyNest>& args, const std::byte* row,
+__device__ void write_outputs(const LookupArgs& args, const std::byte* row,
                               const uint32_t (&entries)[kTogether], std::byte* to) {
   union {
     Together<Word<kBytes>, kTogether> outputs;
@@ -84,5 +100,44 @@ inline int common_alignment(const void* memory, std::initializer_list<int64_t> s
   }
   return 1 << std::countr_zero(bits);
 }
+
+enum class Side { kData, kIndices, kOutput };
+
+// The widest access that all rows of a tensor allow.
+inline int row_alignment(const LookupArgs& args, Side side, int most) {
+  const int64_t width = args.nest.index_kind == Kind::kInt32 ? 4 : 8;
+  const void* memory = side == Side::kData      ? static_cast<const void*>(args.data)
+                       : side == Side::kIndices ? args.indices
+                                                : args.output;
+  int aligned = common_alignment(memory, {}, most);
+  for (int l = 0; l < args.nest.loop_count(); ++l) {
+    const DeviceLoop& loop = args.nest.loops[l];
+    const int64_t step = side == Side::kData      ? loop.data
+                         : side == Side::kIndices ? loop.index * width
+                                                  : loop.output;
+    aligned = common_alignment(nullptr, {step}, aligned);
+  }
+  return aligned;
+}
+
+struct LookupShape {
+  int64_t inner_extent;  // indices that choose from one row
+  int64_t entries;       // of a row
+  int entry_bytes;       // 1, 2, 4, 8 or 16
+  bool shared_indices;   // every row is chosen from by the same ones
+};
+
+inline bool same_indices_everywhere(const Nest& nest) {
+  return std::all_of(nest.loops.begin(), nest.loops.end() - 1,
+                     [](const Loop& loop) { return loop.index == 0; });
+}
+
+inline LookupShape shape_of(const Nest& nest) {
+  return {nest.loops.back().extent, nest.coordinates[0].extent, static_cast<int>(nest.row_bytes),
+          same_indices_everywhere(nest)};
+}
+
+// Why a nest does not choose inside rows of data, one index per element; null if it does.
+const char* choosing_refusal(const KernelQuery& query);
 
 }  // namespace sheaf::cuda

@@ -79,6 +79,28 @@ std::vector<DeviceCheck> elements() {
   return checks;
 }
 
+// Rows of which two, or one, do not fit into shared memory.
+std::vector<DeviceCheck> long_rows() {
+  constexpr int64_t kRowBytes = 150'000, kLongerBytes = 300'000;
+  std::vector<DeviceCheck> checks;
+  for (const DType type : {u8, f16, f32, f64, c128}) {
+    for (const int64_t bytes : {kRowBytes, kLongerBytes}) {
+      const int64_t entries = bytes / type.bytes();
+      // An odd number of indices, and rows at odd addresses, where no two are read at once.
+      for (const int64_t picked : {bytes / 32 + 100, bytes / 32 + 101}) {
+        checks.push_back(
+            {plan_gather({type, {kManyRows / 2, entries}}, {i64, {picked}}, {.axis = 1}),
+             spread(entries, i64), type == u8 ? 1u : 0u});
+        checks.push_back({plan_gather_elements(
+                              {type, {kManyRows / 2, entries}}, {i32, {kManyRows / 2, picked}},
+                              {.axis = 1, .rule = {Negative::kOutOfRange, OutOfRange::kFill, 7}}),
+                          spread(entries + entries / 3, i32)});
+      }
+    }
+  }
+  return checks;
+}
+
 std::vector<DeviceCheck> tuples() {
   std::vector<DeviceCheck> checks;
   for (const int64_t length : {0, 1, 2, 3, 4}) {
@@ -131,6 +153,7 @@ std::vector<DeviceCheck> far_columns() {
 TEST_F(CudaGatherKernels, Rows) { run_all(rows()); }
 TEST_F(CudaGatherKernels, InnerAxis) { run_all(inner_axis()); }
 TEST_F(CudaGatherKernels, Elements) { run_all(elements()); }
+TEST_F(CudaGatherKernels, LongRows) { run_all(long_rows()); }
 TEST_F(CudaGatherKernels, Tuples) { run_all(tuples()); }
 TEST_F(CudaGatherKernels, Strided) { run_all(strided()); }
 TEST_F(CudaGatherKernels, FarColumns) { run_all(far_columns()); }
@@ -167,7 +190,8 @@ TEST_F(CudaGatherKernels, Rules) {
 }
 
 TEST_F(CudaGatherKernels, NoKernelGoesUntried) {
-  EXPECT_EQ(untried_kernels({rows(), inner_axis(), elements(), tuples(), strided(), far_columns()}),
+  EXPECT_EQ(untried_kernels({rows(), inner_axis(), elements(), long_rows(), tuples(), strided(),
+                             far_columns()}),
             std::set<std::string>());
 }
 
