@@ -98,6 +98,19 @@ bool has_atomics(DType type, Reduction reduction) {
   return (type == f16 || type == bf16 || type == f32 || type == f64) && adds(reduction);
 }
 
+// Float atomics on about a hundred cells wait for one another, while sorted lists of so many cells
+// are reduced side by side: 8 Mi rows of 64 bytes into 100 take 0.92 ms by atomics and 0.49 sorted.
+// With 1000 cells atomics are ahead again, and with a few the lists are too long.
+bool waits_at_few_cells(const Nest& nest) {
+  constexpr int64_t kFewest = 32, kMost = 256, kManyUpdates = 4096;  // of each cell
+  if (nest.empty()) {
+    return false;
+  }
+  const ScatterNest scatter = scatter_nest(nest);
+  return !nest.element_type.is_integer() && scatter.key_count >= kFewest &&
+         scatter.key_count <= kMost && scatter.tuple_count >= scatter.key_count * kManyUpdates;
+}
+
 }  // namespace
 
 const char* atomics_refusal(const KernelQuery& query) {
@@ -109,6 +122,9 @@ const char* atomics_refusal(const KernelQuery& query) {
   }
   if (!has_atomics(nest.element_type, nest.reduction)) {
     return "there are no atomics for this type and reduction";
+  }
+  if (waits_at_few_cells(nest)) {
+    return "so many updates of so few cells that sorting is faster";
   }
   const int64_t request_bytes = nest.element_type == f32 ? 16 : nest.element_bytes;
   return nest.row_bytes <= kMostRequests * request_bytes
