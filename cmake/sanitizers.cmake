@@ -11,4 +11,9 @@ if(SHEAF_SANITIZE)
   add_compile_options(
     -fsanitize=${SHEAF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${SHEAF_SANITIZE})
+  # What clang leaves out on its own: in a program in C, the part of UBSan that C++ libraries need;
+  # and checked products of 128 bits, which GCC's runtime library lacks.
+  add_link_options(
+    "$<$<LINK_LANG_AND_ID:C,Clang>:-fsanitize-link-c++-runtime;-lstdc++>"
+    "$<$<LINK_LANG_AND_ID:CXX,Clang>:--rtlib=compiler-rt;--unwindlib=libgcc>")
 endif()

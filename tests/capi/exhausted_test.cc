@@ -10,15 +10,8 @@
 #include <cstring>
 #include <thread>
 
+#include "helpers/sanitized.h"
 #include "support/error_text.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SHEAF_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SHEAF_SANITIZED 1
-#endif
-#endif
 
 namespace sheaf {
 namespace {
@@ -60,7 +53,7 @@ bool directml_refuses() {
 }
 
 TEST(Exhausted, AThreadsFirstErrorIsReported) {
-#ifdef SHEAF_SANITIZED
+#if SHEAF_SANITIZED
   GTEST_SKIP() << "sanitizers need memory of their own";
 #endif
   EXPECT_EXIT(on_an_exhausted_thread(c_refuses), testing::ExitedWithCode(0), "");

@@ -12,15 +12,8 @@
 #include <vector>
 
 #include "helpers/problem_plan.h"
+#include "helpers/sanitized.h"
 #include "sheaf/sheaf.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SHEAF_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SHEAF_SANITIZED 1
-#endif
-#endif
 
 namespace sheaf {
 namespace {
@@ -58,7 +51,7 @@ std::vector<int64_t> some_indices(const Plan& plan) {
 
 // On the calling thread alone: what the pool's threads have is oneTBB's choice.
 TEST(SmallStack, IsEnoughForEveryGatherKernel) {
-#ifdef SHEAF_SANITIZED
+#if SHEAF_SANITIZED
   GTEST_SKIP() << "sanitizers enlarge frames, and know no stacks but the system's";
 #endif
   const std::vector<Plan> plans = {
@@ -81,7 +74,7 @@ TEST(SmallStack, IsEnoughForEveryGatherKernel) {
 }
 
 TEST(SmallStack, IsEnoughForEveryScatterKernel) {
-#ifdef SHEAF_SANITIZED
+#if SHEAF_SANITIZED
   GTEST_SKIP() << "sanitizers enlarge frames, and know no stacks but the system's";
 #endif
   const ScatterOptions mean{.reduction = Reduction::kMean};
@@ -110,7 +103,7 @@ TEST(SmallStack, IsEnoughForEveryScatterKernel) {
 
 // Planning, the refusal of a plan, and the search for a bad index and its report.
 TEST(SmallStack, IsEnoughForPlansAndErrors) {
-#ifdef SHEAF_SANITIZED
+#if SHEAF_SANITIZED
   GTEST_SKIP() << "sanitizers enlarge frames, and know no stacks but the system's";
 #endif
   std::string text;

@@ -16,11 +16,11 @@ char running[4096] = "";
 
 namespace {
 
-struct sigaction before;
+struct sigaction action_before;
 
 void tell(int signal) {
   if (write(STDERR_FILENO, running, std::strlen(running)) >= 0) {
-    sigaction(signal, &before, nullptr);  // the access happens again, now without us
+    sigaction(signal, &action_before, nullptr);  // the access happens again, now without us
   }
 }
 
@@ -29,7 +29,7 @@ void tell(int signal) {
 void tell_on_crash() {
   struct sigaction action = {};
   action.sa_handler = tell;
-  sigaction(SIGSEGV, &action, &before);
+  sigaction(SIGSEGV, &action, &action_before);
 }
 
 uint64_t from_environment(const char* name, uint64_t otherwise) {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "helpers/rng.h"
+#include "helpers/sanitized.h"
 #include "io/scratch.h"
 
 namespace {
@@ -28,11 +29,7 @@ int64_t self(const char* file, const std::string& name) {
   return -1;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // shadow memory is resident too
-#else
-constexpr bool kSanitized = false;
-#endif
+constexpr bool kSanitized = SHEAF_SANITIZED != 0;  // shadow memory is resident too
 
 TEST(LargeFile, LooksUpRowsInLittleMemory) {
   const Scratch scratch;

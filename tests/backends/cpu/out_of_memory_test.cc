@@ -13,10 +13,11 @@
 #include <new>
 #include <vector>
 
+#include "helpers/sanitized.h"
 #include "sheaf/sheaf.h"
 
 // With a sanitizer, malloc is the sanitizer's.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#if SHEAF_SANITIZED || !defined(__GLIBC__)
 #define SHEAF_OWN_MALLOC 0
 #else
 #define SHEAF_OWN_MALLOC 1
