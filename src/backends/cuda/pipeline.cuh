@@ -50,13 +50,13 @@ struct Barrier {
   }
 };
 
-// The barriers of a ring. Stages are numbered 0, 1, 2 … for the life of a block; stage s is in slot
-// s % kSlots.
+// The barriers of a ring. Stages are numbered 0, 1, 2 … for the life of the ring; stage s is in
+// slot s % kSlots.
 template <int kSlots>
 struct Ring {
   Barrier full[kSlots], empty[kSlots];
 
-  // By one thread, before a __syncthreads().
+  // By one thread, before a barrier of all that use the ring.
   __device__ void init(int producers, int consumers) {
     for (int slot = 0; slot < kSlots; ++slot) {
       full[slot].init(producers);

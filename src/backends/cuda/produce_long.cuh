@@ -8,6 +8,7 @@
 // read once per update, which takes longer than to add.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 
 #include "backends/cuda/pipeline.cuh"
@@ -17,32 +18,39 @@ namespace sheaf::cuda {
 
 inline constexpr int kLongProducers = 256;
 inline constexpr int kTeamThreads = kLongProducers + 32;  // one warp consumes
-inline constexpr int kTeams = 2;                          // of a block, which has a multiprocessor
+inline constexpr int kTeams = 2;                          // of a block; one per multiprocessor
 inline constexpr int kLongThreads = kTeams * kTeamThreads;
 inline constexpr int kLongSlots = 4;  // more would take memory from L1, through which updates come
 inline constexpr int kStageRows = 256;  // updates of a stage, at most
-inline constexpr int kGroupBytes = 64;  // elements of a cell that a block reduces at a time
+inline constexpr int kGroupBytes = 64;  // elements of a cell that a team reduces, at most
 
 // A producer loads two words of each of two updates per stage.
 inline constexpr int kPasses = 2;
 inline constexpr int kHalves = 2;
 
-template <class T>
-inline constexpr int kGroupElements = std::min<int>(32, kGroupBytes / int{sizeof(T)});
+template <int kElement>
+inline constexpr int kGroupElements = std::min(32, kGroupBytes / kElement);
+
+// Updates of a stage, where words are no wider than elements.
+template <int kElement>
+inline constexpr int kShortestStage = kPasses* kLongProducers /
+                                      ((kGroupElements<kElement> + 1) / kHalves);
 
 // From one element's updates to the next one's. The 16 bytes keep both the producers' stores and
 // the consumer's loads from meeting in a bank.
 template <int kElement>
 inline constexpr int kColumnBytes = kStageRows* kElement + 16;
-template <class T>
-inline constexpr int kLongSlotBytes = kGroupElements<T>* kColumnBytes<int{sizeof(T)}>;
+template <int kElement>
+inline constexpr int kLongSlotBytes = kGroupElements<kElement>* kColumnBytes<kElement>;
+template <int kElement>
+inline constexpr int kRingBytes = kLongSlots* kLongSlotBytes<kElement>;  // of a team
 
 struct LongArgs {
   ReduceArgs reduce;
   int64_t row_elements, element_bytes;
   int64_t groups_of_row, groups;  // of a row; of a cell
   int word_bytes;                 // by which updates are loaded
-  int slot_bytes;
+  int teams;                      // of a block, as many as its shared memory has room for
 };
 
 // One list and one group of its cell's elements.
@@ -51,7 +59,7 @@ struct LongItem {
   int64_t output, updates;  // byte offsets of the group
   int lanes;                // elements
   int words;                // of an update
-  int words_at_once;        // that producers load at a time: half of them
+  int words_at_once;        // that producers load at a time: half of them, rounded up
   int rows_of_pass;         // updates that producers load at a time
   uint32_t stages;
 
@@ -98,14 +106,14 @@ struct TuplesOfOneLoop {
   __device__ explicit TuplesOfOneLoop(const ReduceArgs& args)
       : sorted(static_cast<const Number*>(args.sorted.tuples)),
         stride(args.tuples.loops[0].output) {}
-  __device__ static bool suit(const ReduceArgs& args) {
+  __device__ static bool applies_to(const ReduceArgs& args) {
     return args.tuples.any_loops == 1 && !args.sorted.wide;
   }
   __device__ Number number(int64_t at) const { return __ldcs(sorted + at); }
   __device__ int64_t update(Number number) const { return int64_t{number} * stride; }
 };
 
-__device__ __noinline__ inline int64_t far_update(const AnyNest& tuples, int64_t number) {
+__device__ __noinline__ inline int64_t locate_update(const AnyNest& tuples, int64_t number) {
   return locate(tuples, number).output;
 }
 
@@ -115,7 +123,7 @@ struct AnyTuples {
 
   __device__ explicit AnyTuples(const ReduceArgs& reduce) : args(reduce) {}
   __device__ Number number(int64_t at) const { return number_at(args, args.sorted.tuples, at); }
-  __device__ int64_t update(Number number) const { return far_update(args.tuples, number); }
+  __device__ int64_t update(Number number) const { return locate_update(args.tuples, number); }
 };
 
 // Writes a word of update `row` to the columns of its elements. `at` is the word's first byte in
@@ -144,17 +152,16 @@ class Producer {
       : ring_(ring),
         tuples_(args.reduce),
         rows_of_pass_(item.rows_of_pass),
-        words_at_once_(item.words_at_once),
-        slot_bytes_(args.slot_bytes) {
+        words_at_once_(item.words_at_once) {
     row_ = thread / words_at_once_;
     const int word = thread - row_ * words_at_once_;
     first_byte_ = word * kWord;
     from_ = args.reduce.updates + item.updates + first_byte_;
     memory_ = memory;
-    works_ = row_ < rows_of_pass_;
-    both_ = word + words_at_once_ < item.words;
+    has_row_ = row_ < rows_of_pass_;
+    has_second_word_ = word + words_at_once_ < item.words;
     next_number_ = item.begin + row_;
-    numbers_left_ = works_ ? item.count - row_ : 0;
+    numbers_left_ = has_row_ ? item.count - row_ : 0;
     words_left_ = numbers_left_;
   }
 
@@ -195,7 +202,7 @@ class Producer {
       const std::byte* const update = from_ + (live ? tuples_.update(numbers[pass]) : 0);
 #pragma unroll
       for (int half = 0; half < kHalves; ++half) {
-        words[pass][half] = live && (half == 0 || both_)
+        words[pass][half] = live && (half == 0 || has_second_word_)
                                 ? load_once<Word<kWord>>(update + half * words_at_once_ * kWord)
                                 : Word<kWord>{};
       }
@@ -205,11 +212,11 @@ class Producer {
 
   __device__ void store_stage(uint32_t stage, const Words& words) {
     ring_.wait_empty(stage);
-    if (works_) {
-      std::byte* const slot = memory_ + ring_.slot(stage) * slot_bytes_;
+    if (has_row_) {
+      std::byte* const slot = memory_ + ring_.slot(stage) * kLongSlotBytes<kElement>;
 #pragma unroll
       for (int half = 0; half < kHalves; ++half) {
-        if (half == 0 || both_) {
+        if (half == 0 || has_second_word_) {
           const int at = first_byte_ + half * words_at_once_ * kWord;
 #pragma unroll
           for (int pass = 0; pass < kPasses; ++pass) {
@@ -227,10 +234,9 @@ class Producer {
   const std::byte* from_;
   Tuples tuples_;
   int64_t next_number_, numbers_left_, words_left_;
-  int rows_of_pass_, words_at_once_, slot_bytes_;
+  int rows_of_pass_, words_at_once_;
   int row_, first_byte_;  // the thread's, of its first word
-  bool works_;            // some threads have no row
-  bool both_;             // or no word in the second half
+  bool has_row_, has_second_word_;
 };
 
 // A team's ring, and the item it is at.
@@ -256,7 +262,7 @@ __device__ void produce(const LongArgs& args, Team& team, std::byte* memory, int
   }
 }
 
-// Not inlined: one copy serves all types of a size, and all reductions.
+// Not inlined: one copy serves all types of a size.
 template <int kElement>
 __device__ __noinline__ void produce_any(const LongArgs& args, Team& team, std::byte* memory,
                                          int thread, uint32_t first_stage) {
@@ -266,7 +272,7 @@ __device__ __noinline__ void produce_any(const LongArgs& args, Team& team, std::
 template <int kElement>
 __device__ void produce_item(const LongArgs& args, Team& team, std::byte* memory, int thread,
                              uint32_t first_stage) {
-  if (TuplesOfOneLoop::suit(args.reduce)) {
+  if (TuplesOfOneLoop::applies_to(args.reduce)) {
     produce<kElement, TuplesOfOneLoop>(args, team, memory, thread, first_stage);
   } else {
     produce_any<kElement>(args, team, memory, thread, first_stage);

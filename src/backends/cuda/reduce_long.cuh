@@ -10,7 +10,8 @@
 
 namespace sheaf::cuda {
 
-// What the consumer reads at a time, and how many of them ahead of the chain of operations.
+// What the consumer reads at a time, and how many of them ahead of the chain of operations. Two
+// batches are no more updates than the shortest stage has, which is one of words of sizeof(T).
 template <class T>
 inline constexpr int kVector = 16 / int{sizeof(T)};
 template <Reduction kReduction, class T>
@@ -45,6 +46,7 @@ __device__ void add_batch(const Vectors<kReduction, T>& batch, Accumulator<kRedu
 template <Reduction kReduction, class T>
 __device__ void consume(const T* updates, int count, Accumulator<kReduction, T>& value) {
   constexpr int kAhead = kBatch<kReduction, T>;
+  static_assert(2 * kAhead * kVector<T> <= kShortestStage<int{sizeof(T)}>);
   const int rounds = count / (2 * kAhead * kVector<T>);
   const auto* const vectors = reinterpret_cast<const Elements<T, kVector<T>>*>(updates);
   Vectors<kReduction, T> even, odd;
@@ -78,7 +80,7 @@ __device__ void consume_item(const LongArgs& args, Team& team, const std::byte* 
   for (uint32_t stage = first_stage; left > 0; ++stage, left -= rows_of_stage) {
     team.ring.wait_full(stage);
     const std::byte* const updates =
-        memory + team.ring.slot(stage) * kLongSlotBytes<T> + column * kColumnBytes<kElement>;
+        memory + team.ring.slot(stage) * kLongSlotBytes<kElement> + column * kColumnBytes<kElement>;
     consume<kReduction, T>(reinterpret_cast<const T*>(updates),
                            static_cast<int>(min(left, int64_t{rows_of_stage})), value);
     team.ring.empty[team.ring.slot(stage)].arrive();
@@ -103,7 +105,7 @@ struct Member {
     thread = (team == 0 ? first : second) * 32 + lane;
   }
   __device__ bool consumes() const { return thread < 32; }
-  __device__ void synchronize() const {
+  __device__ void synchronize() const {  // barrier 0 is that of __syncthreads()
     asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "n"(kTeamThreads) : "memory");
   }
 };
@@ -114,7 +116,7 @@ __device__ inline bool take_item(const LongArgs& args, const Member& member, int
   LongLists& lists = *args.reduce.sorted.long_state;
   const auto items = static_cast<int64_t>(lists.huge + lists.others) * args.groups;
   // Teams of a multiprocessor are in each other's way: few items are for the first ones.
-  if (member.team != 0 && items <= gridDim.x) {
+  if (member.team >= args.teams || (member.team != 0 && items <= gridDim.x)) {
     return false;
   }
   const auto number = static_cast<int64_t>(atomicAdd(&lists.taken, 1ULL));
@@ -128,6 +130,7 @@ __device__ inline bool take_item(const LongArgs& args, const Member& member, int
 template <Reduction kReduction, class T>
 __global__ void __launch_bounds__(kLongThreads, 1)
     reduce_long_kernel(const __grid_constant__ LongArgs args) {
+  constexpr int kElement = sizeof(T);
   extern __shared__ uint4 shared[];
   __shared__ Team teams[kTeams];
   let_next_launch_begin();
@@ -137,14 +140,14 @@ __global__ void __launch_bounds__(kLongThreads, 1)
   const Member member;
   Team& team = teams[member.team];
   std::byte* const memory =
-      reinterpret_cast<std::byte*>(shared) + member.team * kLongSlots * kLongSlotBytes<T>;
+      reinterpret_cast<std::byte*>(shared) + member.team * kRingBytes<kElement>;
   if (member.thread == 0) {
     team.ring.init(kLongProducers, 32);
   }
   for (uint32_t stage = 0; true; stage += team.item.stages) {
     member.synchronize();
     if (member.thread == 0) {
-      team.took = take_item(args, member, kGroupElements<T>, team.item);
+      team.took = take_item(args, member, kGroupElements<kElement>, team.item);
     }
     member.synchronize();
     if (!team.took) {
@@ -153,7 +156,7 @@ __global__ void __launch_bounds__(kLongThreads, 1)
     if (member.consumes()) {
       consume_item<kReduction, T>(args, team, memory, member.thread, stage);
     } else {
-      produce_item<sizeof(T)>(args, team, memory, member.thread - 32, stage);
+      produce_item<kElement>(args, team, memory, member.thread - 32, stage);
     }
   }
 }
@@ -161,16 +164,24 @@ __global__ void __launch_bounds__(kLongThreads, 1)
 template <Reduction kReduction, class T>
 void launch_long(const ScatterNest& scatter, const ReduceArgs& reduce, int word_bytes,
                  Stream stream) {
-  constexpr int kBytes = kTeams * kLongSlots * kLongSlotBytes<T>;
+  constexpr int kElement = sizeof(T);
+  constexpr int64_t kOther = 1024;  // shared memory beside the rings
+  const Device& device = current_device();
   LongArgs args{
-      reduce,           scatter.tuples.row_bytes / int64_t{sizeof(T)}, sizeof(T), 0, 0, word_bytes,
-      kLongSlotBytes<T>};
-  args.groups_of_row = (args.row_elements - 1) / kGroupElements<T> + 1;
+      .reduce = reduce,
+      .row_elements = scatter.tuples.row_bytes / kElement,
+      .element_bytes = kElement,
+      .groups_of_row = 0,
+      .groups = 0,
+      .word_bytes = word_bytes,
+      .teams = device.shared_bytes >= kTeams * kRingBytes<kElement> + kOther ? kTeams : 1};
+  args.groups_of_row = (args.row_elements - 1) / kGroupElements<kElement> + 1;
   args.groups = args.groups_of_row * scatter.slice_count;
+  const int bytes = args.teams * kRingBytes<kElement>;
   const auto kernel = reduce_long_kernel<kReduction, T>;
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
-  const auto blocks = static_cast<unsigned>(current_device().multiprocessors);
-  kernel<<<blocks, kLongThreads, kBytes, stream>>>(args);
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  kernel<<<static_cast<unsigned>(device.multiprocessors), kLongThreads, static_cast<size_t>(bytes),
+           stream>>>(args);
 }
 
 // The updates of every cell in their order: long lists, and beside them the short ones.

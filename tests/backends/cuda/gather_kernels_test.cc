@@ -88,11 +88,10 @@ std::vector<DeviceCheck> long_rows() {
       const int64_t entries = bytes / type.bytes();
       // An odd number of indices, and rows at odd addresses, where no two are read at once.
       for (const int64_t picked : {bytes / 32 + 100, bytes / 32 + 101}) {
-        checks.push_back(
-            {plan_gather({type, {kManyRows / 2, entries}}, {i64, {picked}}, {.axis = 1}),
-             spread(entries, i64), type == u8 ? 1u : 0u});
+        checks.push_back({plan_gather({type, {kManyRows, entries}}, {i64, {picked}}, {.axis = 1}),
+                          spread(entries, i64), type == u8 ? 1u : 0u});
         checks.push_back({plan_gather_elements(
-                              {type, {kManyRows / 2, entries}}, {i32, {kManyRows / 2, picked}},
+                              {type, {kManyRows, entries}}, {i32, {kManyRows, picked}},
                               {.axis = 1, .rule = {Negative::kOutOfRange, OutOfRange::kFill, 7}}),
                           spread(entries + entries / 3, i32)});
       }

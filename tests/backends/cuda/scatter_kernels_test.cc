@@ -172,7 +172,7 @@ std::vector<DeviceCheck> long_lists() {
   }
   // Elements of every size, at addresses that are multiples of no more, and two loops over updates.
   for (const DType type : {u8, f16, f32, f64, c128}) {
-    const auto shift = static_cast<size_t>(type.bytes() % 16);
+    const auto shift = static_cast<size_t>(type == c128 ? 8 : type.bytes());
     for (const int64_t columns : {1, 7, 16, 67}) {
       const Plan plan = plan_scatter({type, {2, columns}}, {i32, {2900}}, {type, {2900, columns}},
                                      {.reduction = Reduction::kMul});
@@ -183,6 +183,10 @@ std::vector<DeviceCheck> long_lists() {
         {plan_scatter({type, {2, 16}}, {i32, {50, 58}}, turned, {.reduction = Reduction::kMul}),
          in_turn});
   }
+  // More groups of lists than a GPU has teams of warps, so that each takes several in turn.
+  checks.push_back({plan_scatter({f32, {40, 400}}, {i32, {12000}}, {f32, {12000, 400}},
+                                 {.reduction = Reduction::kAdd}),
+                    spread(40, i32)});
   return checks;
 }
 
