@@ -81,20 +81,18 @@ std::vector<DeviceCheck> elements() {
 
 // Rows of which two, or one, do not fit into shared memory.
 std::vector<DeviceCheck> long_rows() {
-  constexpr int64_t kRowBytes = 150'000, kLongerBytes = 300'000;
   std::vector<DeviceCheck> checks;
   for (const DType type : {u8, f16, f32, f64, c128}) {
-    for (const int64_t bytes : {kRowBytes, kLongerBytes}) {
-      const int64_t entries = bytes / type.bytes();
-      // An odd number of indices, and rows at odd addresses, where no two are read at once.
-      for (const int64_t picked : {bytes / 32 + 100, bytes / 32 + 101}) {
-        checks.push_back({plan_gather({type, {kManyRows, entries}}, {i64, {picked}}, {.axis = 1}),
-                          spread(entries, i64), type == u8 ? 1u : 0u});
-        checks.push_back({plan_gather_elements(
-                              {type, {kManyRows, entries}}, {i32, {kManyRows, picked}},
-                              {.axis = 1, .rule = {Negative::kOutOfRange, OutOfRange::kFill, 7}}),
-                          spread(entries + entries / 3, i32)});
-      }
+    const int64_t bytes = type == u8 || type == f32 ? 300'000 : 150'000;
+    const int64_t entries = bytes / type.bytes();
+    // An odd number of indices, and rows at odd addresses, where no two are read at once.
+    for (const int64_t picked : {bytes / 32 + 100, bytes / 32 + 101}) {
+      checks.push_back({plan_gather({type, {kManyRows, entries}}, {i64, {picked}}, {.axis = 1}),
+                        spread(entries, i64), type == u8 ? 1u : 0u});
+      checks.push_back(
+          {plan_gather_elements({type, {kManyRows, entries}}, {i32, {kManyRows, picked}},
+                                {.axis = 1, .rule = {Negative::kOutOfRange, OutOfRange::kFill, 7}}),
+           spread(entries + entries / 3, i32)});
     }
   }
   return checks;
