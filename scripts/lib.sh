@@ -11,8 +11,8 @@ demo_packages=(
   zlib1g-dev liburing-dev)
 # shellcheck disable=SC2034  # for scripts/test
 test_packages=(
-  "${demo_packages[@]}" clang clang-format clang-tidy libgtest-dev libgmock-dev git python3
-  libonnx-testdata help2man valgrind libopenmpi-dev openmpi-bin libmpich-dev mpich)
+  "${demo_packages[@]}" clang libclang-rt-dev clang-format clang-tidy libgtest-dev libgmock-dev git
+  python3 libonnx-testdata help2man valgrind libopenmpi-dev openmpi-bin libmpich-dev mpich)
 # shellcheck disable=SC2034  # for scripts/web
 web_packages=(emscripten esbuild cmake ninja-build nlohmann-json3-dev python3)
 
