@@ -108,19 +108,30 @@ int64_t count_from(PyObject* function) {
   return PyLong_AsLong(count.ptr());
 }
 
-// Whether something wants to see every call: a transform, a mode, forward mode, a tracer or the
-// profiler.
-bool is_watching() {
-  const TorchState& state = torch_state();
-  static PyObject* const level = interned("_current_level");
-  const nb::object forward_level = nb::steal(PyObject_GetAttr(state.forward_ad, level));
-  const nb::object tracing = nb::steal(PyObject_CallNoArgs(state.tracing_state));
-  if (!forward_level.is_valid() || !tracing.is_valid()) {
+bool is_tracing() {
+  const nb::object state = nb::steal(PyObject_CallNoArgs(torch_state().tracing_state));
+  if (!state.is_valid()) {
     throw nb::python_error();
   }
-  return PyLong_AsLong(forward_level.ptr()) >= 0 || !tracing.is_none() ||
-         count_from(state.count_modes) != 0 || count_from(state.count_function_modes) != 0 ||
-         returns_true(state.has_transforms) || returns_true(state.is_profiling);
+  return !state.is_none();
+}
+
+bool is_in_forward_mode() {
+  static PyObject* const name = interned("_current_level");
+  const nb::object level = nb::steal(PyObject_GetAttr(torch_state().forward_ad, name));
+  if (!level.is_valid()) {
+    throw nb::python_error();
+  }
+  return PyLong_AsLong(level.ptr()) >= 0;
+}
+
+// Whether something wants to see every call. Each question costs a small call a few percent.
+bool is_watching(bool dispatched) {
+  const TorchState& state = torch_state();
+  return is_in_forward_mode() || count_from(state.count_modes) != 0 ||
+         returns_true(state.has_transforms) ||
+         (!dispatched && (is_tracing() || count_from(state.count_function_modes) != 0 ||
+                          returns_true(state.is_profiling)));
 }
 
 // Not those of the device `meta`, nor the zeros that forward mode keeps without memory.
@@ -202,7 +213,7 @@ void count_change(nb::handle tensor) {
   }
 }
 
-bool are_unwatched(PyObject* const* tensors, int count) {
+bool are_unwatched(PyObject* const* tensors, int count, bool dispatched) {
   constexpr int kIndices = 1;  // integers, which have no gradient
   for (int i = 0; i < count; ++i) {
     const ArrayType type = array_type_of(tensors[i]);
@@ -211,14 +222,14 @@ bool are_unwatched(PyObject* const* tensors, int count) {
       return false;
     }
   }
-  return !is_watching();
+  return !is_watching(dispatched);
 }
 
 bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) {
   PyObject* const tensors[] = {data.ptr(), indices.ptr(), updates.ptr()};
   const int count = updates.is_none() ? 2 : 3;
   // Asked last: PyTorch takes long to say no.
-  return are_unwatched(tensors, count) &&
+  return are_unwatched(tensors, count, false) &&
          std::all_of(tensors, tensors + count,
                      [](PyObject* tensor) { return has_memory(tensor, array_type_of(tensor)); });
 }

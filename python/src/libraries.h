@@ -57,8 +57,9 @@ LibraryStream current_stream(nb::handle object, int device);
 bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view);
 
 // Whether these are PyTorch tensors (data, indices and others) that need no gradient of either
-// mode, and nothing watches: no transform, mode, tracer or profiler.
-bool are_unwatched(PyObject* const* tensors, int count);
+// mode, and nothing watches: no transform, mode, tracer or profiler. `dispatched`: PyTorch's
+// dispatcher calls, which has told modes for functions, the tracer and the profiler already.
+bool are_unwatched(PyObject* const* tensors, int count, bool dispatched);
 
 // Whether an operator may run on these PyTorch tensors at once, past PyTorch's dispatcher: they are
 // tensors with memory, need no gradient of either mode, and no transform or mode watches.

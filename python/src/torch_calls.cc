@@ -31,11 +31,22 @@ namespace {
 
 using nb::literals::operator""_a;
 
+// Who calls an operator, and so what is left to be asked: everything by the caller's own call, what
+// comes after gradients by PyTorch's kernel for those, and nothing by the one for a device.
+enum class Caller { kUser, kAutograd, kBackend };
+
+Caller caller_from(std::string_view name) {
+  return name == "user"       ? Caller::kUser
+         : name == "autograd" ? Caller::kAutograd
+         : name == "backend"  ? Caller::kBackend
+                              : throw nb::value_error("no such caller");
+}
+
 // An operator, as a function of Python's.
 struct Kernel {
   Op op;
-  bool into;        // its last tensor is `out`
-  bool dispatched;  // PyTorch's dispatcher calls: modes, gradients and lazy signs are dealt with
+  bool into;  // its last tensor is `out`
+  Caller caller;
   nb::object in_python;  // for everything else: the dispatcher, or what it calls
   nb::object expand;  // from the options as given to all of them, as the compiled part takes them
 
@@ -211,10 +222,10 @@ void run_known(const Kernel& kernel, PyObject* const* args, const Views& views,
 
 // Whether the values are what the memory holds, and nobody wants to hear of the call.
 bool are_plain(const Kernel& kernel, PyObject* const* args) {
-  if (kernel.dispatched) {
+  if (kernel.caller == Caller::kBackend) {
     return true;
   }
-  if (!are_unwatched(args, kernel.tensors())) {
+  if (!are_unwatched(args, kernel.tensors(), kernel.caller == Caller::kAutograd)) {
     return false;
   }
   for (int i = 0; i < kernel.tensors(); ++i) {
@@ -298,12 +309,12 @@ PyObject* call_kernel(PyObject* self, PyObject* const* args, Py_ssize_t count, P
 }
 
 nb::object make_kernel(std::string_view name, nb::object in_python, nb::object expand, bool into,
-                       bool dispatched) {
+                       std::string_view caller) {
   static PyMethodDef definition = {
       "kernel", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_kernel)),
       METH_FASTCALL | METH_KEYWORDS, "A kernel of an operator."};
-  auto kernel = std::make_unique<Kernel>(
-      Kernel{op_from_name(name), into, dispatched, std::move(in_python), std::move(expand)});
+  auto kernel = std::make_unique<Kernel>(Kernel{op_from_name(name), into, caller_from(caller),
+                                                std::move(in_python), std::move(expand)});
   const nb::capsule self(kernel.get(), kCapsule,
                          [](void* p) noexcept { delete static_cast<Kernel*>(p); });
   kernel.release();
@@ -317,8 +328,7 @@ nb::object make_kernel(std::string_view name, nb::object in_python, nb::object e
 }  // namespace
 
 void bind_torch(nb::module_& module) {
-  module.def("torch_kernel", make_kernel, "op"_a, "in_python"_a, "expand"_a, "into"_a,
-             "dispatched"_a);
+  module.def("torch_kernel", make_kernel, "op"_a, "in_python"_a, "expand"_a, "into"_a, "caller"_a);
 }
 
 }  // namespace sheaf::python

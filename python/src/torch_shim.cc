@@ -22,8 +22,12 @@ struct Shim {
   Status (*get_dtype)(Handle, int32_t*) = nullptr;
   Status (*get_device_type)(Handle, int32_t*) = nullptr;
   Status (*get_device_index)(Handle, int32_t*) = nullptr;
+  // From version 2.14 on; null before.
   Status (*from_python)(void* object, Handle* made) = nullptr;
   Status (*to_python)(Handle, void* type, void** object) = nullptr;
+  // THPVariable_Wrap(const at::TensorBase&), which every C++ extension calls. A handle is the
+  // address of a tensor.
+  PyObject* (*wrap)(Handle) = nullptr;
   bool complete = false;
 };
 
@@ -32,6 +36,10 @@ bool look_up(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(dlsym(library, name));
   return function != nullptr;
 }
+
+constexpr char kHandleOf[] = "unsafe_alloc_void_ptr_from_tensor";  // of aoti()
+
+nb::object aoti() { return nb::getattr(nb::module_::import_("torch._C"), "_aoti", nb::none()); }
 
 Shim load() {
   Shim shim;
@@ -44,9 +52,15 @@ Shim load() {
                   look_up(library, "aoti_torch_get_data_ptr", shim.data_ptr) &&
                   look_up(library, "aoti_torch_get_dtype", shim.get_dtype) &&
                   look_up(library, "aoti_torch_get_device_type", shim.get_device_type) &&
-                  look_up(library, "aoti_torch_get_device_index", shim.get_device_index) &&
-                  look_up(library, "torch_tensor_from_pyobject", shim.from_python) &&
-                  look_up(library, "torch_tensor_to_pyobject", shim.to_python);
+                  look_up(library, "aoti_torch_get_device_index", shim.get_device_index);
+  const bool has_objects = look_up(library, "torch_tensor_from_pyobject", shim.from_python) &&
+                           look_up(library, "torch_tensor_to_pyobject", shim.to_python);
+  if (!has_objects) {
+    void* const python_library = dlopen("libtorch_python.so", RTLD_LAZY | RTLD_NOLOAD);
+    shim.complete = shim.complete && python_library != nullptr &&
+                    look_up(python_library, "_Z16THPVariable_WrapRKN2at10TensorBaseE", shim.wrap) &&
+                    nb::hasattr(aoti(), kHandleOf);
+  }
   return shim;
 }
 
@@ -61,6 +75,21 @@ void require(Status status) {
     PyErr_Clear();
     throw std::bad_alloc();
   }
+}
+
+// To be deleted by the caller.
+Handle handle_of(nb::handle tensor) {
+  Handle handle = nullptr;
+  if (shim().from_python != nullptr) {
+    require(shim().from_python(tensor.ptr(), &handle));
+    return handle;
+  }
+  const nb::object capsule = aoti().attr(kHandleOf)(tensor);
+  handle = PyCapsule_GetPointer(capsule.ptr(), nullptr);
+  if (handle == nullptr) {
+    throw nb::python_error();
+  }
+  return handle;
 }
 
 }  // namespace
@@ -94,15 +123,19 @@ nb::object TorchTensor::to_python() const {
     return object_;
   }
   void* object = nullptr;
-  require(shim().to_python(handle_, nullptr, &object));
+  if (shim().to_python != nullptr) {
+    require(shim().to_python(handle_, nullptr, &object));
+  } else {
+    object = shim().wrap(handle_);
+    require(object == nullptr ? 1 : 0);
+  }
   return nb::steal(static_cast<PyObject*>(object));
 }
 
 bool has_torch_shim() { return shim().complete; }
 
 TorchKind torch_kind_of(nb::handle tensor) {
-  Handle handle = nullptr;
-  require(shim().from_python(tensor.ptr(), &handle));
+  const Handle handle = handle_of(tensor);
   TorchKind kind;
   const bool known = shim().get_dtype(handle, &kind.dtype) == 0 &&
                      shim().get_device_type(handle, &kind.device_type) == 0 &&

@@ -41,7 +41,7 @@ class TorchTensor {
   void* memory_ = nullptr;
 };
 
-// Whether PyTorch, of version 2.14 or later, has been imported.
+// Whether PyTorch has been imported, in a version that has those functions.
 bool has_torch_shim();
 
 // That of a tensor. Needs the shim.

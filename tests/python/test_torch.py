@@ -225,15 +225,22 @@ def test_quick_calls_with_out_see_what_changes_between_them():
             sheaf.gather(x, index, out=torch.zeros(2, 4, requires_grad=True))
 
 
-def test_who_watches_sees_every_call():
-    """A quick call is past PyTorch's dispatcher, but not while somebody looks at that."""
+def _by_function(x, index, out):
+    rows = sheaf.gather(x, index)
+    sheaf.gather(x, index, out=out)
+    return sheaf.scatter(x, index, rows + out, reduction="add")
+
+
+def _by_operator(x, index, out):
+    rows = torch.ops.sheaf.gather(x, index)
+    torch.ops.sheaf.gather_out(x, index, out=out)
+    return torch.ops.sheaf.scatter(x, index, rows + out, 0, 0, "add")
+
+
+@pytest.mark.parametrize("calls", [_by_function, _by_operator])
+def test_who_watches_sees_every_call(calls):
+    """A quick call is past PyTorch's dispatcher, or part of it, but not while somebody looks."""
     x, index, out = torch.arange(12.0).reshape(3, 4), torch.tensor([2, 0]), torch.zeros(2, 4)
-
-    def calls(x, index, out):
-        rows = sheaf.gather(x, index)
-        sheaf.gather(x, index, out=out)
-        return sheaf.scatter(x, index, rows + out, reduction="add")
-
     want = calls(x, index, out)
     traced = torch.jit.trace(calls, (x, index, out), check_trace=False)
     kinds = {node.kind() for node in traced.graph.nodes()}
@@ -244,15 +251,29 @@ def test_who_watches_sees_every_call():
     seen = {event.name for event in profile.events()}
     assert {"sheaf::gather", "sheaf::gather_out", "sheaf::scatter"} <= seen
 
-    class Watch(torch.overrides.TorchFunctionMode):
+    class Functions(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, function, types, args=(), kwargs=None):
             seen_by_mode.append(str(function))
             return function(*args, **(kwargs or {}))
 
-    seen_by_mode: list[str] = []
-    with Watch():
-        calls(x, index, out)
-    assert "sheaf.scatter.default" in seen_by_mode
+    class Operators(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            seen_by_mode.append(str(function))
+            return function(*args, **(kwargs or {}))
+
+    for mode in (Functions, Operators):
+        seen_by_mode: list[str] = []
+        with mode():
+            assert torch.equal(calls(x, index, out), want)
+        assert any(name.startswith("sheaf.gather_out") for name in seen_by_mode)
+        assert any(name in ("sheaf.scatter", "sheaf.scatter.default") for name in seen_by_mode)
+
+
+@pytest.mark.parametrize("calls", [_by_function, _by_operator])
+def test_negatives_that_are_left_to_be_computed_count(calls):
+    x, index = torch.arange(12.0).reshape(3, 4), torch.tensor([2, 0])
+    lazy = torch._neg_view(-x)
+    assert torch.equal(calls(lazy, index, torch.zeros(2, 4)), calls(x, index, torch.zeros(2, 4)))
 
 
 def test_an_out_that_a_gradient_needs_is_noticed():

@@ -30,7 +30,7 @@ def _register_gather(op: str) -> None:
         with torch._C._AutoDispatchBelowAutograd():
             return operators.operator(op)(data, indices, *given, threads=threads)
 
-    operators.register(op, operators.quick(op, kernel), "Autograd")
+    operators.register(op, operators.quick(op, kernel, caller="autograd"), "Autograd")
 
 
 def _register_scatter(op: str) -> None:
@@ -42,7 +42,7 @@ def _register_scatter(op: str) -> None:
             return operators.operator(op)(data, indices, updates, *given, relaxed=relaxed,
                                           threads=threads)
 
-    operators.register(op, operators.quick(op, kernel), "Autograd")
+    operators.register(op, operators.quick(op, kernel, caller="autograd"), "Autograd")
 
 
 def _register_out(op: str) -> None:

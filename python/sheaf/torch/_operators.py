@@ -118,11 +118,12 @@ def scatter_arguments(op: str, *given: Any) -> tuple[Any, ...]:
     return (*scatter_options(op, own), *how)
 
 
-def quick(op: str, kernel: Any, into: bool = False, dispatched: bool = False) -> Any:
+def quick(op: str, kernel: Any, into: bool = False, caller: str = "user") -> Any:
     """The operator, compiled, for plain tensors and no keywords; all else goes to `kernel`. With
-    `into`, out is the tensor before the options. `dispatched`: for PyTorch's dispatcher to call."""
+    `into`, out is the tensor before the options. `caller`: "user", or which kernel of
+    PyTorch's dispatcher this is, "autograd" or "backend"."""
     return _sheaf.torch_kernel(op, kernel, gather_arguments if op in GATHERS else scatter_arguments,
-                               into, dispatched)
+                               into, caller)
 
 
 def run_gather(op: str, data: Tensor, indices: Tensor, given: tuple[Any, ...], threads: int,
@@ -150,7 +151,7 @@ def _register_gather(op: str) -> None:
     def into(data: Tensor, indices: Tensor, *given: Any, out: Tensor, threads: int = 0) -> None:
         run_gather(op, data, indices, given, threads, out)
 
-    register(op, quick(op, kernel, dispatched=True), *_sheaf.torch_keys())
+    register(op, quick(op, kernel, caller="backend"), *_sheaf.torch_keys())
     register(f"{op}_out", into, *_sheaf.torch_keys())
 
 
@@ -163,7 +164,7 @@ def _register_scatter(op: str) -> None:
              relaxed: bool = False, threads: int = 0) -> None:
         run_scatter(op, data, indices, updates, given, relaxed, threads, out)
 
-    register(op, quick(op, kernel, dispatched=True), *_sheaf.torch_keys())
+    register(op, quick(op, kernel, caller="backend"), *_sheaf.torch_keys())
     register(f"{op}_out", into, *_sheaf.torch_keys())
 
 
