@@ -71,7 +71,8 @@ __device__ inline List long_list(const LongArgs& args, int64_t at) {
   const SortedTuples& sorted = args.reduce.sorted;
   const auto huge = static_cast<int64_t>(sorted.long_state->huge);
   const int64_t slot = at < huge ? at : sorted.long_capacity - 1 - (at - huge);
-  return List(args.reduce, static_cast<int64_t>(sorted.long_lists[slot]), list_count(args.reduce));
+  const LongList& list = sorted.long_lists[slot];
+  return List(args.reduce, list.begin, list.end);
 }
 
 __device__ inline LongItem long_item(const LongArgs& args, int64_t number, int group_elements) {

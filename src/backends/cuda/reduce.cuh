@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The updates of cells, reduced in order. Short lists of updates: every thread has a few elements
-// of one cell and walks its list, loading a few updates ahead. Long lists: reduce_long.cuh.
+// The updates of cells, reduced in order. Short lists of updates: a block has the lists that begin
+// in its tile of the sorted tuples; every thread has a few elements of one cell and walks its list,
+// loading a few updates ahead. Long lists: reduce_long.cuh.
 #pragma once
 
 #include "backends/cuda/accumulate.cuh"
@@ -12,6 +13,9 @@
 namespace sheaf::cuda {
 
 inline constexpr int kReduceThreads = 256;
+inline constexpr int kReduceWarps = kReduceThreads / 32;
+inline constexpr int kMostTile = 1024, kLeastTile = 64;
+inline constexpr int64_t kMostPieces = 32;  // of a cell, that one block has
 inline constexpr int kUpdatesAhead = 4;
 
 struct ReduceArgs {
@@ -21,10 +25,13 @@ struct ReduceArgs {
   const Verdict* check;
   SortedTuples sorted;
   int64_t lowest, unit;
-  int64_t skipped;     // the key of no cell
-  WideDivisor pieces;  // of a cell: what one thread has
-  int64_t row_pieces;  // of a row
-  int64_t list_limit;  // longer lists are left to another kernel
+  int64_t skipped;         // the key of no cell
+  WideDivisor pieces;      // of a cell: what one thread has
+  WideDivisor row_pieces;  // of a row
+  int64_t list_limit;      // longer lists are left to another kernel
+  int tile;                // tuples
+  WideDivisor groups;      // of pieces: one block's
+  Divisor group_pieces;
 };
 
 __device__ inline int64_t number_at(bool wide, const void* numbers, int64_t at) {
@@ -41,26 +48,22 @@ struct List {
   int64_t cell;  // byte offset
   bool live;     // false: of skipped tuples
 
-  __device__ List(const ReduceArgs& args, int64_t number, int64_t lists) {
-    begin = number_at(args, args.sorted.heads, number);
-    end = number + 1 < lists ? number_at(args, args.sorted.heads, number + 1) : args.tuples.points;
+  __device__ List(const ReduceArgs& args, int64_t from, int64_t to) : begin(from), end(to) {
     const int64_t key = number_at(args, args.sorted.keys, begin);
     cell = args.lowest + key * args.unit;
     live = key != args.skipped;
   }
 };
 
-__device__ inline int64_t list_count(const ReduceArgs& args) {
-  return static_cast<int64_t>(*args.sorted.head_count);
-}
-
 // A piece of a cell, by its number: byte offsets from the cell, and from a tuple's update.
 struct Piece {
   int64_t output, updates;
 
   __device__ Piece(const ReduceArgs& args, int64_t number, int piece_bytes) {
-    const int64_t slice = number / args.row_pieces;
-    const int64_t column = (number - slice * args.row_pieces) * piece_bytes;
+    const auto slice =
+        static_cast<int64_t>(args.row_pieces.quotient(static_cast<uint64_t>(number)));
+    const int64_t column =
+        (number - slice * static_cast<int64_t>(args.row_pieces.divisor)) * piece_bytes;
     const Place place = locate(args.slices, slice);
     output = place.data + column;
     updates = place.output + column;
@@ -129,19 +132,120 @@ __device__ void reduce_list(const ReduceArgs& args, const List& list, int64_t pi
   *cell = value.result();
 }
 
+// What a block has: `tile` tuples from `first` on, and a group of the pieces of their cells.
+struct Tile {
+  int64_t first, first_piece;
+  int count;
+
+  __device__ explicit Tile(const ReduceArgs& args) {
+    const auto number = static_cast<int64_t>(args.groups.quotient(blockIdx.x));
+    first = number * args.tile;
+    count = static_cast<int>(min(int64_t{args.tile}, args.tuples.points - first));
+    first_piece = (blockIdx.x - number * static_cast<int64_t>(args.groups.divisor)) *
+                  args.group_pieces.divisor;
+  }
+};
+
+// Where the lists of a tile begin, counted from its first tuple; behind the last, where that ends.
+struct Heads {
+  int of_warp[kReduceWarps];
+  uint16_t at[kMostTile + 1];
+};
+
+// Where the list ends that the last tuple of a tile is in, or more than kLongList tuples behind the
+// tile. By one warp.
+template <class Number>
+__device__ int end_of_last(const Number* keys, int64_t left, int count) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const Number key = keys[count - 1];
+  int end = count;
+  for (; end <= count + kLongList; end += 32) {
+    const int at = end + lane;
+    const unsigned others = __ballot_sync(~0U, at >= left || keys[at] != key);
+    if (others != 0) {
+      return end + __ffs(static_cast<int>(others)) - 1;
+    }
+  }
+  return end;
+}
+
+// `keys` begin with those of the tile; there are `left` of them, and more before unless it is the
+// first tile. By all threads of a block, every warp for tuples in a row. Returns how many lists
+// begin in the tile.
+template <class Number>
+__device__ int find_heads(const Number* keys, int64_t left, bool is_first, const Tile& tile,
+                          int warp_tuples, Heads& heads) {
+  constexpr int kRounds = kMostTile / kReduceThreads;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  unsigned found[kRounds];
+  int count = 0;
+#pragma unroll
+  for (int round = 0; round < kRounds; ++round) {
+    const int in_warp = round * 32 + lane;
+    const int at = warp * warp_tuples + in_warp;
+    const bool here = in_warp < warp_tuples && at < tile.count;
+    const bool head = here && ((is_first && at == 0) || keys[at] != keys[at - 1]);
+    found[round] = __ballot_sync(~0U, head);
+    count += __popc(found[round]);
+  }
+  if (lane == 0) {
+    heads.of_warp[warp] = count;
+  }
+  __syncthreads();
+  int slot = 0, total = 0;
+#pragma unroll
+  for (int w = 0; w < kReduceWarps; ++w) {
+    slot += w < warp ? heads.of_warp[w] : 0;
+    total += heads.of_warp[w];
+  }
+#pragma unroll
+  for (int round = 0; round < kRounds; ++round) {
+    if ((found[round] >> lane & 1) != 0) {
+      const unsigned before = found[round] & ((1U << lane) - 1);
+      heads.at[slot + __popc(before)] =
+          static_cast<uint16_t>(warp * warp_tuples + round * 32 + lane);
+    }
+    slot += __popc(found[round]);
+  }
+  if (warp == 0) {
+    const int end = end_of_last(keys, left, tile.count);
+    heads.at[total] = static_cast<uint16_t>(end);  // by every lane, the same
+  }
+  __syncthreads();
+  return total;
+}
+
+__device__ inline int find_heads(const ReduceArgs& args, const Tile& tile, Heads& heads) {
+  const int64_t left = args.tuples.points - tile.first;
+  const int warp_tuples = args.tile / kReduceWarps;
+  const void* const keys = args.sorted.keys;
+  return args.sorted.wide ? find_heads(static_cast<const uint64_t*>(keys) + tile.first, left,
+                                       tile.first == 0, tile, warp_tuples, heads)
+                          : find_heads(static_cast<const uint32_t*>(keys) + tile.first, left,
+                                       tile.first == 0, tile, warp_tuples, heads);
+}
+
 // May begin while long lists, which are other cells, are still being reduced.
 template <Reduction kReduction, class T, int kCount>
 __global__ void __launch_bounds__(kReduceThreads)
     reduce_kernel(const __grid_constant__ ReduceArgs args) {
-  const int64_t number = int64_t{blockIdx.x} * kReduceThreads + threadIdx.x;
-  const auto list_number =
-      static_cast<int64_t>(args.pieces.quotient(static_cast<uint64_t>(number)));
-  const int64_t lists = list_count(args);
-  if (list_number < lists && !refused(args.check)) {
-    const List list(args, list_number, lists);
-    if (list.live && list.end - list.begin <= args.list_limit) {
-      reduce_list<kReduction, T, kCount>(
-          args, list, number - list_number * static_cast<int64_t>(args.pieces.divisor));
+  __shared__ Heads heads;
+  if (!refused(args.check)) {
+    const Tile tile(args);
+    const uint32_t pieces = args.group_pieces.divisor;
+    const uint32_t items = static_cast<uint32_t>(find_heads(args, tile, heads)) * pieces;
+    for (uint32_t item = threadIdx.x; item < items; item += kReduceThreads) {
+      const uint32_t number = args.group_pieces.quotient(item);
+      const int64_t piece = tile.first_piece + (item - number * pieces);
+      const int length = heads.at[number + 1] - heads.at[number];
+      if (piece < static_cast<int64_t>(args.pieces.divisor) && length <= args.list_limit) {
+        const int64_t begin = tile.first + heads.at[number];
+        const List list(args, begin, begin + length);
+        if (list.live) {
+          reduce_list<kReduction, T, kCount>(args, list, piece);
+        }
+      }
     }
   }
   if (blockIdx.x == gridDim.x - 1) {  // this launch ends after the one before it
@@ -149,9 +253,23 @@ __global__ void __launch_bounds__(kReduceThreads)
   }
 }
 
+// Large tiles have lists for all threads even if lists are long; small ones are for the sake of
+// blocks for all multiprocessors.
+inline int tile_tuples(int64_t tuples, int64_t groups) {
+  constexpr int64_t kBlocksEach = 4;
+  int tile = kMostTile;
+  while (tile > kLeastTile &&
+         ((tuples - 1) / tile + 1) * groups < kBlocksEach * current_device().multiprocessors) {
+    tile /= 2;
+  }
+  return tile;
+}
+
 inline ReduceArgs reduce_args(const ScatterNest& scatter, const ScatterCall& call,
                               const SortedTuples& sorted, int64_t piece_bytes) {
   const int64_t row_pieces = scatter.tuples.row_bytes / piece_bytes;
+  const int64_t pieces = row_pieces * scatter.slice_count;
+  const int64_t groups = (pieces - 1) / kMostPieces + 1;
   return {device_nest<AnyNest>(scatter.tuples),
           device_nest<AnyNest>(scatter.slices),
           call.output,
@@ -161,19 +279,16 @@ inline ReduceArgs reduce_args(const ScatterNest& scatter, const ScatterCall& cal
           scatter.lowest,
           scatter.unit,
           scatter.key_count,
-          WideDivisor(static_cast<uint64_t>(row_pieces * scatter.slice_count)),
-          row_pieces,
-          INT64_MAX};
+          WideDivisor(static_cast<uint64_t>(pieces)),
+          WideDivisor(static_cast<uint64_t>(row_pieces)),
+          INT64_MAX,
+          tile_tuples(scatter.tuple_count, groups),
+          WideDivisor(static_cast<uint64_t>(groups)),
+          Divisor(static_cast<uint32_t>((pieces - 1) / groups + 1))};
 }
 
-// Lists of tuples by cell: at most one per cell, and one of skipped tuples.
-inline int64_t most_lists(const ScatterNest& scatter) {
-  return std::min(scatter.tuple_count, scatter.key_count + 1);
-}
-
-// One thread per piece; sized for the maximum number of cells.
-inline unsigned reduce_blocks(const ScatterNest& scatter, const ReduceArgs& args) {
-  return blocks_of(most_lists(scatter) * static_cast<int64_t>(args.pieces.divisor), kReduceThreads);
+inline unsigned reduce_blocks(const ReduceArgs& args) {
+  return blocks_of(args.tuples.points, args.tile) * static_cast<unsigned>(args.groups.divisor);
 }
 
 }  // namespace sheaf::cuda

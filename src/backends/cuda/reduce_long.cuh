@@ -195,7 +195,7 @@ void launch_pieces(const ScatterNest& scatter, const ScatterCall& call, const So
     launch_long<kReduction, T>(scatter, args, word_bytes, call.stream);
   }
   const auto kernel = reduce_kernel<kReduction, T, kCount>;
-  launch_early(kernel, args, reduce_blocks(scatter, args), kReduceThreads,
+  launch_early(kernel, args, reduce_blocks(args), kReduceThreads,
                may_be_long && waits_for_launch_before(kernel), call.stream);
 }
 

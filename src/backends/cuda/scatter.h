@@ -61,19 +61,20 @@ void divide(const Nest& nest, DType type, const std::byte* counts, std::byte* su
 // first, so that none of them is begun late.
 inline constexpr int64_t kLongList = 128;
 inline constexpr int64_t kHugeList = 4096;
+struct LongList {
+  int64_t begin, end;  // in the sorted tuples
+};
 struct LongLists {
   unsigned long long huge, others;
   unsigned long long taken;  // pieces of work that blocks have taken
 };
 
-// Tuples by cell, in device memory: numbers of 4 bytes, or 8 if the scatter is wide().
+// Tuples by cell, in device memory: numbers of 4 bytes, or 8 if the scatter is wide(). A list is
+// the tuples of one cell; one more may be of skipped tuples.
 struct SortedTuples {
   const void* keys;
   const void* tuples;
-  const void* heads;                     // where in the two each cell's list begins
-  const unsigned long long* head_count;  // how many lists there are; one may be of skipped tuples
-  const unsigned long long*
-      long_lists;  // numbers of huge lists from the front, others from the back
+  const LongList* long_lists;  // huge lists from the front, others from the back
   int64_t long_capacity;
   LongLists* long_state;
   bool wide;
@@ -82,7 +83,6 @@ struct SortedTuples {
 // What a sorted scatter keeps in its workspace: byte offsets.
 struct SortLayout {
   size_t keys[2], tuples[2];
-  size_t heads, head_count;
   size_t long_lists, long_state;
   size_t sorting, sorting_bytes;
   size_t bytes;  // in all

@@ -49,9 +49,11 @@ bool ScatterNest::wide() const {
   return tuple_count >= kNarrow || key_count >= kNarrow;
 }
 
-// One key more than there are cells: that of tuples that are skipped.
+// Where tuples may be skipped there is one key more than there are cells. Elsewhere that key means
+// a bad index, after which nothing is written.
 int ScatterNest::key_bits() const {
-  return static_cast<int>(std::bit_width(static_cast<uint64_t>(key_count)));
+  const int64_t largest = tuples.out_of_range == OutOfRange::kSkip ? key_count : key_count - 1;
+  return std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(largest))));
 }
 
 ScatterNest scatter_nest(const Nest& nest) {

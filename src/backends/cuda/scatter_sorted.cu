@@ -9,21 +9,21 @@
 namespace sheaf::cuda {
 namespace {
 
+// A thread for each piece of each tuple, of which those of the last tuple of a list write.
 template <int kBytes>
 __global__ void __launch_bounds__(kReduceThreads)
     assign_kernel(const __grid_constant__ ReduceArgs args) {
   const int64_t number = int64_t{blockIdx.x} * kReduceThreads + threadIdx.x;
-  const auto list_number =
-      static_cast<int64_t>(args.pieces.quotient(static_cast<uint64_t>(number)));
-  const int64_t lists = list_count(args);
-  if (list_number >= lists || refused(args.check)) {
+  const auto at = static_cast<int64_t>(args.pieces.quotient(static_cast<uint64_t>(number)));
+  if (at >= args.tuples.points || refused(args.check)) {
     return;
   }
-  const List list(args, list_number, lists);
-  if (list.live) {
-    const Piece piece(args, number - list_number * static_cast<int64_t>(args.pieces.divisor),
-                      kBytes);
-    const std::byte* from = args.updates + piece.updates + update_of(args, list.end - 1);
+  const List list(args, at, at + 1);
+  const bool last = at + 1 == args.tuples.points || number_at(args, args.sorted.keys, at + 1) !=
+                                                        number_at(args, args.sorted.keys, at);
+  if (last && list.live) {
+    const Piece piece(args, number - at * static_cast<int64_t>(args.pieces.divisor), kBytes);
+    const std::byte* from = args.updates + piece.updates + update_of(args, at);
     *reinterpret_cast<Word<kBytes>*>(args.output + list.cell + piece.output) =
         load_once<Word<kBytes>>(from);
   }
@@ -32,7 +32,8 @@ __global__ void __launch_bounds__(kReduceThreads)
 void launch_assign(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted,
                    int word_bytes) {
   const ReduceArgs args = reduce_args(scatter, call, sorted, word_bytes);
-  const unsigned blocks = reduce_blocks(scatter, args);
+  const unsigned blocks =
+      blocks_of(scatter.tuple_count * static_cast<int64_t>(args.pieces.divisor), kReduceThreads);
   with_word_bytes(word_bytes, [&](auto bytes) {
     assign_kernel<bytes()><<<blocks, kReduceThreads, 0, call.stream>>>(args);
   });
@@ -72,8 +73,10 @@ const char* sorted_refusal(const KernelQuery& query) {
   if (scatter.tuple_count > kMostTuples) {
     return "more than 2^48 updates to sort";
   }
-  const int64_t elements = scatter.tuples.row_bytes / query.nest.element_bytes;
-  return fits_launch(most_lists(scatter) * elements * scatter.slice_count, kReduceThreads)
+  // A piece has at least one element.
+  const int64_t pieces = scatter.tuples.row_bytes / query.nest.element_bytes * scatter.slice_count;
+  const int64_t blocks = (scatter.tuple_count / kLeastTile + 1) * (pieces / kMostPieces + 1);
+  return fits_launch(scatter.tuple_count * pieces, kReduceThreads) && fits_launch(blocks, 1)
              ? nullptr
              : "more blocks than one launch can have";
 }
