@@ -3,11 +3,13 @@
 
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
 
 #include "execution/cancel.h"
@@ -31,8 +33,18 @@ int default_threads() {
   return pool_is_lost.load(std::memory_order_relaxed) ? 1 : threads;
 }
 
-// Calls body(i) for i in [0, count) on the pool. False if oneTBB failed: then it may have left
-// calls out.
+// Threads are called together for an arena, and stay there for a while: each caller keeps the one
+// that it last asked for.
+oneapi::tbb::task_arena& arena_of(int threads) {
+  thread_local std::unique_ptr<oneapi::tbb::task_arena> arena;
+  if (arena == nullptr || arena->max_concurrency() != threads) {
+    arena = std::make_unique<oneapi::tbb::task_arena>(threads);
+  }
+  return *arena;
+}
+
+// Calls body(i) for i in [0, count) on the pool, each i on the same thread as in calls before if
+// that is free. False if oneTBB failed: then it may have left calls out.
 template <class Body>
 bool run_on_pool(int64_t count, Threads threads, const Body& body) {
   // A context of its own: were the caller a task that is cancelled, calls would be left out in
@@ -42,15 +54,13 @@ bool run_on_pool(int64_t count, Threads threads, const Body& body) {
     using Context = oneapi::tbb::task_group_context;
     // The caller's rounding and treatment of subnormals hold on every thread.
     Context context(Context::isolated, Context::default_traits | Context::fp_settings);
-    oneapi::tbb::this_task_arena::isolate(
-        [&] { oneapi::tbb::parallel_for(int64_t{0}, count, body, context); });
+    oneapi::tbb::this_task_arena::isolate([&] {
+      oneapi::tbb::parallel_for(int64_t{0}, count, body, oneapi::tbb::static_partitioner(),
+                                context);
+    });
   };
   try {
-    if (threads.limited) {
-      oneapi::tbb::task_arena(threads.count).execute(run_all);
-    } else {
-      run_all();  // an arena of its own would have to be set up, and its threads called together
-    }
+    threads.limited ? arena_of(threads.count).execute(run_all) : run_all();
   } catch (...) {
     if (!pool_works.load(std::memory_order_relaxed)) {
       pool_is_lost.store(true, std::memory_order_relaxed);
@@ -77,6 +87,54 @@ void ask_until_done(const CancelScope& scope, const std::atomic<int64_t>& done, 
   }
 }
 
+// The pieces of a range, and who has claimed them.
+class Pieces {
+ public:
+  Pieces(int64_t count, int threads, const std::function<void(int64_t, int64_t)>& work)
+      : work_(work),
+        count_(count),
+        pieces_(std::min({count, kEach * threads, kMost})),
+        threads_(threads) {}
+
+  // Runs those of thread `number`, then what the others have not come to.
+  void run(int64_t number) {
+    const int64_t first = number * pieces_ / threads_;
+    for (int64_t piece = first; piece < pieces_; ++piece) {
+      run_if_free(piece);
+    }
+    for (int64_t piece = 0; piece < first; ++piece) {
+      run_if_free(piece);
+    }
+  }
+
+  int64_t count() const { return pieces_; }
+  const std::atomic<int64_t>& done() const { return done_; }
+
+ private:
+  // A few per thread even out cores of different speed without scattering the writes.
+  static constexpr int64_t kEach = 4;
+  static constexpr int64_t kMost = 1024;
+
+  void run_if_free(int64_t piece) {
+    auto& claimed = claimed_[static_cast<size_t>(piece)];
+    if (claimed.load(std::memory_order_relaxed) ||
+        claimed.exchange(true, std::memory_order_relaxed)) {
+      return;
+    }
+    // count / pieces each, the rest spread over the first ones: no product that could overflow.
+    const int64_t each = count_ / pieces_;
+    const int64_t rest = count_ % pieces_;
+    const int64_t begin = piece * each + std::min(piece, rest);
+    work_(begin, begin + each + (piece < rest ? 1 : 0));
+    done_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  const std::function<void(int64_t, int64_t)>& work_;
+  const int64_t count_, pieces_, threads_;
+  std::atomic<int64_t> done_{0};
+  std::atomic<bool> claimed_[kMost] = {};
+};
+
 }  // namespace
 
 Threads worthwhile_threads(int64_t bytes, int limit) {
@@ -90,38 +148,17 @@ Threads worthwhile_threads(int64_t bytes, int limit) {
 
 void run_on_threads(int64_t count, Threads threads,
                     const std::function<void(int64_t, int64_t)>& work) {
-  // A few pieces per thread even out cores of different speed without scattering the writes.
-  const int64_t pieces = std::min<int64_t>(count, int64_t{threads.count} * 4);
-  std::atomic<int64_t> next{0};
-  std::atomic<int64_t> done{0};
-  // Runs the next piece that nobody has claimed; false if there is none.
-  const auto run_a_piece = [&] {
-    const int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
-    if (piece >= pieces) {
-      return false;
-    }
-    // count / pieces each, the rest spread over the first ones: no product that could overflow.
-    const int64_t each = count / pieces;
-    const int64_t rest = count % pieces;
-    const int64_t begin = piece * each + std::min(piece, rest);
-    work(begin, begin + each + (piece < rest ? 1 : 0));
-    done.fetch_add(1, std::memory_order_relaxed);
-    return true;
-  };
+  Pieces pieces(count, threads.count, work);
   const CancelScope* const scope = current_cancel_scope();
   const auto caller = std::this_thread::get_id();
-  const auto run_task = [&](int64_t) {
-    if (scope == nullptr || std::this_thread::get_id() != caller) {
-      run_a_piece();
-      return;
+  const auto run_task = [&](int64_t number) {
+    pieces.run(number);
+    if (scope != nullptr && std::this_thread::get_id() == caller) {
+      ask_until_done(*scope, pieces.done(), pieces.count());
     }
-    while (run_a_piece()) {
-    }
-    ask_until_done(*scope, done, pieces);
   };
-  if (!run_on_pool(pieces, threads, run_task)) {
-    while (run_a_piece()) {
-    }
+  if (!run_on_pool(threads.count, threads, run_task)) {
+    pieces.run(0);
   }
 }
 

@@ -16,18 +16,25 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 TEST(Parallel, EveryPieceRunsOnceWithAScopeOrWithout) {
-  const auto runs = [] {
-    std::vector<std::atomic<int>> all(1001);
-    run_on_threads(1001, {2, true}, [&](int64_t begin, int64_t end) {
+  constexpr int64_t kCounts[] = {2, 3, 7, 1001, 5000};
+  constexpr Threads kThreads[] = {{2, true}, {3, true}, {16, false}, {3000, false}};
+  const auto runs = [](int64_t count, Threads threads) {
+    std::vector<std::atomic<int>> all(static_cast<size_t>(count));
+    run_on_threads(count, threads, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         ++all[static_cast<size_t>(i)];
       }
     });
     return std::vector<int>(all.begin(), all.end());
   };
-  EXPECT_EQ(runs(), std::vector<int>(1001, 1));
-  const CancelScope scope(Cancel{});
-  EXPECT_EQ(runs(), std::vector<int>(1001, 1));
+  for (const int64_t count : kCounts) {
+    for (const Threads threads : kThreads) {
+      const std::vector<int> once(static_cast<size_t>(count), 1);
+      EXPECT_EQ(runs(count, threads), once) << count << " on " << threads.count;
+      const CancelScope scope(Cancel{});
+      EXPECT_EQ(runs(count, threads), once) << count << " on " << threads.count;
+    }
+  }
 }
 
 // Says yes to the thread that made it, and to no other, as soon as another thread works.

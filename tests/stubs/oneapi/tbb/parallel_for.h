@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "info.h"
+#include "partitioner.h"
 #include "task_arena.h"
 
 namespace oneapi::tbb {
@@ -21,7 +22,8 @@ class task_group_context {
 };
 
 template <class Body>
-void parallel_for(int64_t first, int64_t last, const Body& body, task_group_context& /*context*/) {
+void parallel_for(int64_t first, int64_t last, const Body& body,
+                  const static_partitioner& /*partitioner*/, task_group_context& /*context*/) {
   std::atomic<int64_t> next{first};
   const auto work = [&] {
     for (int64_t i = next++; i < last; i = next++) {

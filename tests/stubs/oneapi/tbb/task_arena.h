@@ -13,6 +13,7 @@ inline thread_local int most_threads = 0;  // of the arena that the caller is in
 class task_arena {
  public:
   explicit task_arena(int threads) : threads_(threads) {}
+  int max_concurrency() const { return threads_; }
 
   template <class Call>
   void execute(const Call& call) {

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+namespace oneapi::tbb {
+
+class static_partitioner {};
+
+}  // namespace oneapi::tbb
