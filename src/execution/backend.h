@@ -41,12 +41,12 @@ struct Verdict {
 
 // How a step runs.
 struct Launch {
-  int threads = 0;                      // host: at most this many; 0: as many as pay
   const CancelScope* cancel = nullptr;  // host: steps end early if it is cancelled
   void* stream = nullptr;               // device
   Verdict* verdict = nullptr;           // device: steps write nothing if it names a bad index
   std::byte* workspace = nullptr;  // of the kernel; null on the host if there was no memory for it
   const Plan* plan = nullptr;      // a gather's, whose indices a kernel with Checks::kFirst checks
+  int threads = 0;                 // host: at most this many; 0: as many as pay
   // The output is fresh, and nothing was checked before: a kernel reports bad indices that it meets
   // and may leave anything in the output. Only set for kernels with Checks::kWhileMoving.
   bool check_while_moving = false;

@@ -63,21 +63,16 @@ WideLayout wide_layout(const Plan& plan, size_t inner) {
 }
 
 Launch host_launch(const Queue& queue) {
-  Launch launch;
-  launch.threads = queue.threads;
-  launch.cancel = current_cancel_scope();
-  return launch;
+  return {.cancel = current_cancel_scope(), .threads = queue.threads};
 }
 
 Launch device_launch(const Plan& plan, const Queue& queue, const WorkspaceLayout& layout) {
   check_workspace(plan, queue, layout.bytes);
-  Launch launch;
-  launch.stream = queue.stream;
-  launch.workspace = static_cast<std::byte*>(queue.workspace.memory) + layout.kernel;
-  if (plan.nest().out_of_range == OutOfRange::kFail) {
-    launch.verdict = static_cast<Verdict*>(queue.workspace.memory);
-  }
-  return launch;
+  auto* const memory = static_cast<std::byte*>(queue.workspace.memory);
+  const bool fails = plan.nest().out_of_range == OutOfRange::kFail;
+  return {.stream = queue.stream,
+          .verdict = fails ? reinterpret_cast<Verdict*>(memory) : nullptr,
+          .workspace = memory + layout.kernel};
 }
 
 void check_alignment(const Plan& plan, const DeviceSteps& device, const char* tensor, DType type,

@@ -10,19 +10,10 @@
 namespace sheaf {
 namespace {
 
-Launch launch_for(const Plan& plan, const TensorMemory& memory, const Queue& queue,
-                  const Choice<GatherBuffers>& choice) {
-  const DeviceSteps* const device = choice.backend->device;
-  Launch launch;
-  if (device == nullptr) {
-    launch = host_launch(queue);
-  } else {
-    check_alignment(plan, *device, "indices", plan.indices().dtype, memory.indices);
-    launch =
-        device_launch(plan, queue, workspace_layout(plan, kernel_bytes(choice, plan.nest(), 0)));
-  }
-  launch.plan = &plan;
-  return launch;
+Launch launch_on_device(const Plan& plan, const TensorMemory& memory, const Queue& queue,
+                        const Choice<GatherBuffers>& choice) {
+  check_alignment(plan, *choice.backend->device, "indices", plan.indices().dtype, memory.indices);
+  return device_launch(plan, queue, workspace_layout(plan, kernel_bytes(choice, plan.nest(), 0)));
 }
 
 }  // namespace
@@ -37,7 +28,10 @@ void start_gather(const Plan& plan, const TensorMemory& memory, const Queue& que
   const Choice<GatherBuffers> choice = choose_gather(
       plan, {.nest = nest, .addresses = addresses, .plan = &plan}, device, options.kernel);
   const Backend& backend = *choice.backend;
-  Launch launch = launch_for(plan, memory, queue, choice);
+  // Made in place: a copy right after it was written would wait for the writes.
+  Launch launch =
+      device == nullptr ? host_launch(queue) : launch_on_device(plan, memory, queue, choice);
+  launch.plan = &plan;
   const GatherBuffers buffers{static_cast<const std::byte*>(memory.data),
                               static_cast<const std::byte*>(memory.indices),
                               static_cast<std::byte*>(memory.output)};
