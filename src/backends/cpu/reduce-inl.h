@@ -16,6 +16,7 @@
 #include "backends/cpu/reduce.h"
 #include "backends/cpu/small_float-inl.h"
 #include "plan/reduce.h"
+#include "support/bit_cast.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sheaf::cpu::HWY_NAMESPACE {
@@ -112,20 +113,30 @@ void reduce_elements(const RowReduction& rows) {
   });
 }
 
-template <class Op>
-bool reduce_direct(const DirectReduction& direct, const RowReduction& rows) {
+// kSteps: data moves along with the updates.
+template <class Op, bool kSteps>
+bool reduce_indexed(const DirectReduction& direct, const RowReduction& rows) {
   using Element = typename Op::Element;
   constexpr int64_t kAhead = 16;
   const EntryRule rule{direct.from_end, direct.extent - 1};
   const std::byte* const indices = direct.indices;
   const int64_t stride = direct.stride;
+  const int64_t data_step = direct.data_step;
   const int64_t step = rows.update_step;
   const int64_t count = rows.count;
   const int64_t last_prefetch = rows.prefetch_rows > 0 ? count - kAhead - kGroup : -1;
   std::byte* const data = rows.data;
   const std::byte* const updates = rows.updates;
+  const auto place = [=](int64_t i, int64_t entry)
+                         HWY_ATTR { return entry * stride + (kSteps ? i * data_step : 0); };
+  // Unresolved: few indices count from the end. Those that lead nowhere must not make a pointer.
+  const auto prefetch = [=](int64_t i) HWY_ATTR {
+    const auto entry = static_cast<uint64_t>(load_index<int64_t>(indices, i));
+    const uint64_t offset = entry * uint64_t(stride) + uint64_t(i) * uint64_t(data_step);
+    prefetch_line(bit_cast<const std::byte*>(reinterpret_cast<uintptr_t>(data) + offset));
+  };
   const auto reduce = [=](int64_t i, int64_t entry) HWY_ATTR {
-    auto* at = reinterpret_cast<Element*>(data + entry * stride);
+    auto* at = reinterpret_cast<Element*>(data + place(i, entry));
     *at = Op::reduce(*at, *reinterpret_cast<const Element*>(updates + i * step));
   };
   int64_t bad = 0;
@@ -136,7 +147,7 @@ bool reduce_direct(const DirectReduction& direct, const RowReduction& rows) {
     if (i <= last_prefetch) {
       HWY_UNROLL(8)
       for (int64_t k = 0; k < kGroup; ++k) {
-        prefetch_line(data + load_index<int64_t>(indices, i + kAhead + k) * stride);
+        prefetch(i + kAhead + k);
       }
     }
     HWY_UNROLL(8)
@@ -148,6 +159,12 @@ bool reduce_direct(const DirectReduction& direct, const RowReduction& rows) {
     reduce(i, clamped_entry<true>(rule, load_index<int64_t>(indices, i), bad));
   }
   return bad == 0;
+}
+
+template <class Op>
+bool reduce_direct(const DirectReduction& direct, const RowReduction& rows) {
+  return direct.data_step == 0 ? reduce_indexed<Op, false>(direct, rows)
+                               : reduce_indexed<Op, true>(direct, rows);
 }
 
 template <class Op>

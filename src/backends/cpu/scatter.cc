@@ -16,9 +16,10 @@ namespace {
 // Enough parts for many threads; with fewer, sorting the updates spreads them better.
 constexpr int64_t kManyParts = 64;
 
-// How many threads could have data of their own, no two on one line.
-int64_t part_count(const Nest& nest) {
-  int64_t parts = std::max<int64_t>(1, nest.row_bytes / kLeastColumns);
+// How many threads could have data of their own, no two on one line: by loops that move through
+// data, each part of which has updates of its own.
+int64_t loop_parts(const Nest& nest) {
+  int64_t parts = 1;
   for (const Loop& loop : nest.loops) {
     if (loop.data != 0) {
       const int64_t bytes = loop.extent * std::min(kLine, std::abs(loop.data));
@@ -27,6 +28,16 @@ int64_t part_count(const Nest& nest) {
     }
   }
   return parts;
+}
+
+// By columns of the rows, too, of which each part goes through all updates.
+int64_t column_parts(const Nest& nest) {
+  return std::max<int64_t>(1, nest.row_bytes / kLeastColumns) * loop_parts(nest);
+}
+
+bool has_parts_for_all(const Nest& nest) {
+  const int64_t threads = worthwhile_threads(INT64_MAX, 0).count;
+  return (threads > 1 && loop_parts(nest) >= threads) || column_parts(nest) >= kManyParts;
 }
 
 }  // namespace
@@ -54,7 +65,7 @@ const char* parts_refusal(const KernelQuery& query) {
   if (const char* why = cells_refusal(query)) {
     return why;
   }
-  return part_count(nest) >= kManyParts ? nullptr : "no loop gives threads data of their own";
+  return has_parts_for_all(nest) ? nullptr : "no loop gives threads data of their own";
 }
 
 namespace {
@@ -65,7 +76,7 @@ bool reduces_directly(const Nest& nest, const Share& share) {
   const bool clamps =
       nest.out_of_range == OutOfRange::kFail || nest.out_of_range == OutOfRange::kClamp;
   return share.is_all() && clamps && nest.coordinates.size() == 1 && inner.index == 1 &&
-         inner.data == 0 && (nest.index_type == i64 || nest.index_type == i32);
+         (nest.index_type == i64 || nest.index_type == i32);
 }
 
 // Windows that are cut element by element are left to the plain loops.
@@ -169,7 +180,9 @@ bool RunReducer::reduce_direct(const std::byte* indices, const RowReduction& row
     }
     first = reinterpret_cast<const std::byte*>(to_);
   }
-  return direct_({first, from_end ? c.extent : 0, c.extent, c.stride}, rows) || !check_;
+  return direct_({first, from_end ? c.extent : 0, c.extent, c.stride, innermost(nest_).data},
+                 rows) ||
+         !check_;
 }
 
 // Turns a block into the list of what remains, if that is not all.

@@ -120,14 +120,17 @@ class Part {
 
   // False if it checks and met a bad index.
   bool reduce(int64_t prefetch_rows) const {
-    if (packed_loop_ >= 0) {
-      return reduce_strips(0, {});
-    }
-    RunReducer reducer(nest_, buffers_, prefetch_rows, first_byte_, bytes_, launch_);
-    return loops(reducer, 0, {});
+    return packed_loop_ >= 0 ? reduce_strips(0, {}) : reduce_from(0, {}, prefetch_rows);
   }
 
  private:
+  // Where data lies, from loop `l` on. Not inlined: a reducer takes 32 KiB of stack, and
+  // nobody needs two.
+  [[gnu::noinline]] bool reduce_from(int l, const Place& start, int64_t prefetch_rows) const {
+    RunReducer reducer(nest_, buffers_, prefetch_rows, first_byte_, bytes_, launch_);
+    return loops(reducer, l, start);
+  }
+
   bool loops(RunReducer& reducer, int l, Place start) const {
     if (l >= nest_.loops.size()) {
       return reducer.reduce(start, 1);
@@ -175,9 +178,8 @@ class Part {
     const int64_t width = extents_.back() * inner.data;
     std::byte* const first = buffers_.data + start.data + begins_.back() * inner.data;
     Strip strip(nest_.coordinates[0], width);
-    if (strip.data() == nullptr) {  // where it lies, then: slower, and needs no memory
-      RunReducer reducer(nest_, buffers_, 0, first_byte_, bytes_, launch_);
-      return loops(reducer, packed_loop_, start);
+    if (strip.data() == nullptr) {
+      return reduce_from(packed_loop_, start, 0);  // slower, and needs no memory
     }
     strip.fill(first, width);
     Nest packed = nest_;
