@@ -52,14 +52,28 @@ constexpr Float one_nan(Float value) {
   return value != value ? std::numeric_limits<Float>::quiet_NaN() : value;
 }
 
+// Whether a reduction is an operation of the processor.
+constexpr bool computes(Reduction reduction) {
+  return reduction != Reduction::kMin && reduction != Reduction::kMax;
+}
+
+// Such an operation, with any NaN. A NaN stays one, so it may be made the one after several of
+// them.
+template <Reduction kReduction, class Float>
+constexpr Float computed(Float cell, Float update) {
+  if constexpr (kReduction == Reduction::kSub) {
+    return cell - update;
+  } else if constexpr (kReduction == Reduction::kMul) {
+    return cell * update;
+  } else {
+    return cell + update;
+  }
+}
+
 template <Reduction kReduction, class Float>
 constexpr Float reduced_float(Float cell, Float update) {
-  if constexpr (kReduction == Reduction::kAdd || kReduction == Reduction::kMean) {
-    return one_nan(cell + update);
-  } else if constexpr (kReduction == Reduction::kSub) {
-    return one_nan(cell - update);
-  } else if constexpr (kReduction == Reduction::kMul) {
-    return one_nan(cell * update);
+  if constexpr (computes(kReduction)) {
+    return one_nan(computed<kReduction>(cell, update));
   } else {  // of two zeros, and of equals, the first stays
     const bool better = kReduction == Reduction::kMin ? update < cell : update > cell;
     const Float best = better ? update : cell;

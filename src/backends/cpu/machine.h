@@ -17,6 +17,10 @@ inline constexpr bool kStreamingStores = true;
 inline constexpr bool kStreamingStores = false;
 #endif
 
+// Vectors of 64-bit products, by which a block of indices becomes a block of offsets. Where there
+// are none, it is faster to resolve each index where it is used.
+inline constexpr bool kVectorProducts = kStreamingStores;
+
 // Prefetches the line at `address`, which may be any, into the first level or into the second. The
 // address is computed first: a Neoverse V1 takes half as long again over a prefetch whose operand
 // adds a scaled register.

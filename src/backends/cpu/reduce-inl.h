@@ -10,6 +10,7 @@
 #endif
 
 #include <cstring>
+#include <type_traits>
 
 #include "backends/cpu/index_rule-inl.h"
 #include "backends/cpu/machine.h"
@@ -28,11 +29,14 @@ struct Loose {
 };
 
 // One update reduced into one element. `Stored` is its type, `Element` the same in memory.
+// kComputes: compute() does the same but for which NaN it makes.
 template <Reduction kReduction, class T>
 struct Plain {
   using Stored = T;
   using Element = typename Loose<T>::type;
+  static constexpr bool kComputes = std::is_floating_point_v<T> && computes(kReduction);
   static HWY_INLINE T reduce(T cell, T update) { return reduced<kReduction>(cell, update); }
+  static HWY_INLINE T compute(T cell, T update) { return computed<kReduction>(cell, update); }
 };
 
 template <Reduction kReduction>
@@ -113,32 +117,82 @@ void reduce_elements(const RowReduction& rows) {
   });
 }
 
-// kSteps: data moves along with the updates.
-template <class Op, bool kSteps>
-bool reduce_indexed(const DirectReduction& direct, const RowReduction& rows) {
+// Single elements, each at the place that its index leads to. kPacked: the elements that indices
+// count lie side by side, and so do the updates.
+template <class Op, bool kPacked>
+struct IndexedElements {
   using Element = typename Op::Element;
+  std::byte* data;
+  const std::byte* updates;
+  int64_t stride, data_step, update_step;
+
+  IndexedElements(const DirectReduction& direct, const RowReduction& rows)
+      : data(rows.data),
+        updates(rows.updates),
+        stride(kPacked ? int64_t{sizeof(Element)} : direct.stride),
+        data_step(kPacked ? 0 : direct.data_step),
+        update_step(kPacked ? int64_t{sizeof(Element)} : rows.update_step) {}
+
+  HWY_INLINE Element& cell(int64_t i, int64_t entry) const {
+    std::byte* const at =
+        kPacked ? data + entry * int64_t{sizeof(Element)} : data + entry * stride + i * data_step;
+    return *reinterpret_cast<Element*>(at);
+  }
+  HWY_INLINE typename Op::Stored update(int64_t i) const {
+    const std::byte* const at = updates + i * (kPacked ? int64_t{sizeof(Element)} : update_step);
+    return *reinterpret_cast<const Element*>(at);
+  }
+  // An index as it stands: few count from the end. One that leads nowhere must not make a pointer.
+  HWY_INLINE void prefetch(int64_t i, int64_t index) const {
+    const uint64_t offset = uint64_t(index) * uint64_t(stride) + uint64_t(i) * uint64_t(data_step);
+    prefetch_line(bit_cast<const std::byte*>(reinterpret_cast<uintptr_t>(data) + offset));
+  }
+
+  HWY_INLINE void reduce(int64_t i, int64_t entry) const {
+    Element& at = cell(i, entry);
+    at = Op::reduce(at, update(i));
+  }
+  HWY_INLINE void reduce_group(int64_t i, const int64_t (&entries)[kGroup]) const {
+    if constexpr (Op::kComputes) {
+      typename Op::Stored results[kGroup];
+      HWY_UNROLL(8)
+      for (int64_t k = 0; k < kGroup; ++k) {
+        Element& at = cell(i + k, entries[k]);
+        results[k] = Op::compute(at, update(i + k));
+        at = results[k];
+      }
+      if (HWY_UNLIKELY(may_have_nan(results))) {
+        for (int64_t k = 0; k < kGroup; ++k) {
+          Element& at = cell(i + k, entries[k]);
+          at = one_nan(typename Op::Stored(at));
+        }
+      }
+    } else {
+      HWY_UNROLL(8)
+      for (int64_t k = 0; k < kGroup; ++k) {
+        reduce(i + k, entries[k]);
+      }
+    }
+  }
+
+ private:
+  // By their sum: one comparison, where each of them would cost one.
+  template <class Float>
+  static HWY_INLINE bool may_have_nan(const Float (&x)[kGroup]) {
+    static_assert(kGroup == 8);
+    const Float sum = ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
+    return sum != sum;
+  }
+};
+
+template <class Op, bool kPacked>
+bool reduce_indexed(const DirectReduction& direct, const RowReduction& rows) {
   constexpr int64_t kAhead = 16;
   const EntryRule rule{direct.from_end, direct.extent - 1};
   const std::byte* const indices = direct.indices;
-  const int64_t stride = direct.stride;
-  const int64_t data_step = direct.data_step;
-  const int64_t step = rows.update_step;
   const int64_t count = rows.count;
   const int64_t last_prefetch = rows.prefetch_rows > 0 ? count - kAhead - kGroup : -1;
-  std::byte* const data = rows.data;
-  const std::byte* const updates = rows.updates;
-  const auto place = [=](int64_t i, int64_t entry)
-                         HWY_ATTR { return entry * stride + (kSteps ? i * data_step : 0); };
-  // Unresolved: few indices count from the end. Those that lead nowhere must not make a pointer.
-  const auto prefetch = [=](int64_t i) HWY_ATTR {
-    const auto entry = static_cast<uint64_t>(load_index<int64_t>(indices, i));
-    const uint64_t offset = entry * uint64_t(stride) + uint64_t(i) * uint64_t(data_step);
-    prefetch_line(bit_cast<const std::byte*>(reinterpret_cast<uintptr_t>(data) + offset));
-  };
-  const auto reduce = [=](int64_t i, int64_t entry) HWY_ATTR {
-    auto* at = reinterpret_cast<Element*>(data + place(i, entry));
-    *at = Op::reduce(*at, *reinterpret_cast<const Element*>(updates + i * step));
-  };
+  const IndexedElements<Op, kPacked> elements(direct, rows);
   int64_t bad = 0;
   int64_t i = 0;
   int64_t entries[kGroup];
@@ -147,24 +201,23 @@ bool reduce_indexed(const DirectReduction& direct, const RowReduction& rows) {
     if (i <= last_prefetch) {
       HWY_UNROLL(8)
       for (int64_t k = 0; k < kGroup; ++k) {
-        prefetch(i + kAhead + k);
+        elements.prefetch(i + kAhead + k, load_index<int64_t>(indices, i + kAhead + k));
       }
     }
-    HWY_UNROLL(8)
-    for (int64_t k = 0; k < kGroup; ++k) {
-      reduce(i + k, entries[k]);
-    }
+    elements.reduce_group(i, entries);
   }
   for (; i < count; ++i) {
-    reduce(i, clamped_entry<true>(rule, load_index<int64_t>(indices, i), bad));
+    elements.reduce(i, clamped_entry<true>(rule, load_index<int64_t>(indices, i), bad));
   }
   return bad == 0;
 }
 
 template <class Op>
 bool reduce_direct(const DirectReduction& direct, const RowReduction& rows) {
-  return direct.data_step == 0 ? reduce_indexed<Op, false>(direct, rows)
-                               : reduce_indexed<Op, true>(direct, rows);
+  constexpr int64_t kBytes = sizeof(typename Op::Stored);
+  return direct.stride == kBytes && direct.data_step == 0 && rows.update_step == kBytes
+             ? reduce_indexed<Op, true>(direct, rows)
+             : reduce_indexed<Op, false>(direct, rows);
 }
 
 template <class Op>

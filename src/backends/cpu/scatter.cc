@@ -70,12 +70,13 @@ const char* parts_refusal(const KernelQuery& query) {
 
 namespace {
 
-// Whether single elements may be reduced straight from indices.
+// Whether single elements are reduced straight from indices.
 bool reduces_directly(const Nest& nest, const Share& share) {
   const Loop& inner = innermost(nest);
   const bool clamps =
       nest.out_of_range == OutOfRange::kFail || nest.out_of_range == OutOfRange::kClamp;
   return share.is_all() && clamps && nest.coordinates.size() == 1 && inner.index == 1 &&
+         (inner.data == 0 || !kVectorProducts) &&
          (nest.index_type == i64 || nest.index_type == i32);
 }
 
