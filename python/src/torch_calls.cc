@@ -31,9 +31,12 @@ namespace {
 
 using nb::literals::operator""_a;
 
-// Who calls an operator, and so what is left to be asked: everything by the caller's own call, what
-// comes after gradients by PyTorch's kernel for those, and nothing by the one for a device.
-enum class Caller { kUser, kAutograd, kBackend };
+// Who calls, and so what the tensors must still be asked about.
+enum class Caller {
+  kUser,      // everything: nothing of PyTorch has seen the call
+  kAutograd,  // gradients, transforms, modes and lazy signs: PyTorch's kernel for gradients
+  kBackend,   // nothing: PyTorch's kernel for a device
+};
 
 Caller caller_from(std::string_view name) {
   return name == "user"       ? Caller::kUser

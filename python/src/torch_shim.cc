@@ -58,8 +58,7 @@ Shim load() {
   if (!has_objects) {
     void* const python_library = dlopen("libtorch_python.so", RTLD_LAZY | RTLD_NOLOAD);
     shim.complete = shim.complete && python_library != nullptr &&
-                    look_up(python_library, "_Z16THPVariable_WrapRKN2at10TensorBaseE", shim.wrap) &&
-                    nb::hasattr(aoti(), kHandleOf);
+                    look_up(python_library, "_Z16THPVariable_WrapRKN2at10TensorBaseE", shim.wrap);
   }
   return shim;
 }
@@ -132,7 +131,17 @@ nb::object TorchTensor::to_python() const {
   return nb::steal(static_cast<PyObject*>(object));
 }
 
-bool has_torch_shim() { return shim().complete; }
+bool has_torch_shim() {
+  if (!shim().complete || shim().from_python != nullptr) {
+    return shim().complete;
+  }
+  // Guarded by the GIL alone: Python may let go of it here, and the next thread must not wait.
+  static int has_handles = -1;
+  if (has_handles < 0) {
+    has_handles = nb::hasattr(aoti(), kHandleOf) ? 1 : 0;
+  }
+  return has_handles == 1;
+}
 
 TorchKind torch_kind_of(nb::handle tensor) {
   const Handle handle = handle_of(tensor);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// New tensors of PyTorch's own: by a few functions of its stable C interface, without a call of
-// Python. They are looked up in the libtorch that the process has loaded, so the package is built
-// without PyTorch, and one build serves all versions. Older ones are asked for new_empty().
+// New tensors of PyTorch's own, without a call of Python: by a few functions of its stable C
+// interface and, before version 2.14, by the C++ function that makes a tensor an object of Python.
+// They are looked up in the libtorch that the process has loaded, so the package is built without
+// PyTorch, and one build serves all versions. Where one is missing, new_empty() is called.
 #pragma once
 
 #include <nanobind/nanobind.h>

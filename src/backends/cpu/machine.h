@@ -17,9 +17,9 @@ inline constexpr bool kStreamingStores = true;
 inline constexpr bool kStreamingStores = false;
 #endif
 
-// Vectors of 64-bit products, by which a block of indices becomes a block of offsets. Where there
-// are none, it is faster to resolve each index where it is used.
-inline constexpr bool kVectorProducts = kStreamingStores;
+// Whether columns are reduced faster by blocks of offsets than index by index. Measured: on x86 by
+// 5 to 12 %, while a Neoverse V1 takes 1.4 times as long.
+inline constexpr bool kOffsetsForColumns = kStreamingStores;
 
 // Prefetches the line at `address`, which may be any, into the first level or into the second. The
 // address is computed first: a Neoverse V1 takes half as long again over a prefetch whose operand

@@ -33,14 +33,18 @@ int default_threads() {
   return pool_is_lost.load(std::memory_order_relaxed) ? 1 : threads;
 }
 
-// Threads are called together for an arena, and stay there for a while: each caller keeps the one
-// that it last asked for.
-oneapi::tbb::task_arena& arena_of(int threads) {
-  thread_local std::unique_ptr<oneapi::tbb::task_arena> arena;
+// Calls run() in an arena of at most `threads`. They are called together for it and stay there for
+// a while, so it is kept for the next call, and belongs to one call at a time.
+template <class Run>
+void run_in_arena(int threads, const Run& run) {
+  using Arena = oneapi::tbb::task_arena;
+  static std::atomic<Arena*> kept{nullptr};
+  std::unique_ptr<Arena> arena(kept.exchange(nullptr));
   if (arena == nullptr || arena->max_concurrency() != threads) {
-    arena = std::make_unique<oneapi::tbb::task_arena>(threads);
+    arena = std::make_unique<Arena>(threads);
   }
-  return *arena;
+  arena->execute(run);
+  arena.reset(kept.exchange(arena.release()));
 }
 
 // Calls body(i) for i in [0, count) on the pool, each i on the same thread as in calls before if
@@ -60,7 +64,7 @@ bool run_on_pool(int64_t count, Threads threads, const Body& body) {
     });
   };
   try {
-    threads.limited ? arena_of(threads.count).execute(run_all) : run_all();
+    threads.limit > 0 ? run_in_arena(threads.limit, run_all) : run_all();
   } catch (...) {
     if (!pool_works.load(std::memory_order_relaxed)) {
       pool_is_lost.store(true, std::memory_order_relaxed);
@@ -139,11 +143,12 @@ class Pieces {
 
 Threads worthwhile_threads(int64_t bytes, int limit) {
   if (limit == 1 || bytes < 2 * kBytesWorthAThread) {
-    return {1, true};
+    return {1, 1};
   }
   const bool limited = limit > 0 && limit < default_threads();
   const int most = limited ? limit : default_threads();
-  return {static_cast<int>(std::min<int64_t>(most, bytes / kBytesWorthAThread)), limited};
+  return {static_cast<int>(std::min<int64_t>(most, bytes / kBytesWorthAThread)),
+          limited ? limit : 0};
 }
 
 void run_on_threads(int64_t count, Threads threads,

@@ -15,7 +15,7 @@ inline constexpr int64_t kBytesWorthAThread = int64_t{128} << 10;
 
 struct Threads {
   int count;
-  bool limited;  // the caller allows no more; if not, a few more do no harm
+  int limit;  // the caller allows no more; 0: a few more do no harm
 };
 
 // How many threads `bytes` of work are worth, at most `limit` (0: as many as the machine has).

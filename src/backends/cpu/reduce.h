@@ -33,7 +33,7 @@ struct DirectReduction {
   const std::byte* indices;
   int64_t from_end;  // added to negative indices
   int64_t extent, stride;
-  int64_t data_step;  // bytes from one update's place in data to the next one's, besides
+  int64_t data_step;  // bytes that data moves on by from one update to the next
 };
 // True if no index was out of range.
 using ReduceDirect = bool (*)(const DirectReduction& direct, const RowReduction& rows);

@@ -13,11 +13,13 @@
 namespace sheaf::cpu {
 namespace {
 
-// Enough parts for many threads; with fewer, sorting the updates spreads them better.
+// Enough parts for many threads; with fewer, sorting the updates spreads them better. Parts by
+// loops pay from a few on: none of them looks at another's updates.
 constexpr int64_t kManyParts = 64;
+constexpr int64_t kFewParts = 8;
 
 // How many threads could have data of their own, no two on one line: by loops that move through
-// data, each part of which has updates of its own.
+// data.
 int64_t loop_parts(const Nest& nest) {
   int64_t parts = 1;
   for (const Loop& loop : nest.loops) {
@@ -33,11 +35,6 @@ int64_t loop_parts(const Nest& nest) {
 // By columns of the rows, too, of which each part goes through all updates.
 int64_t column_parts(const Nest& nest) {
   return std::max<int64_t>(1, nest.row_bytes / kLeastColumns) * loop_parts(nest);
-}
-
-bool has_parts_for_all(const Nest& nest) {
-  const int64_t threads = worthwhile_threads(INT64_MAX, 0).count;
-  return (threads > 1 && loop_parts(nest) >= threads) || column_parts(nest) >= kManyParts;
 }
 
 }  // namespace
@@ -65,7 +62,9 @@ const char* parts_refusal(const KernelQuery& query) {
   if (const char* why = cells_refusal(query)) {
     return why;
   }
-  return has_parts_for_all(nest) ? nullptr : "no loop gives threads data of their own";
+  return loop_parts(nest) >= kFewParts || column_parts(nest) >= kManyParts
+             ? nullptr
+             : "no loop gives threads data of their own";
 }
 
 namespace {
@@ -76,7 +75,7 @@ bool reduces_directly(const Nest& nest, const Share& share) {
   const bool clamps =
       nest.out_of_range == OutOfRange::kFail || nest.out_of_range == OutOfRange::kClamp;
   return share.is_all() && clamps && nest.coordinates.size() == 1 && inner.index == 1 &&
-         (inner.data == 0 || !kVectorProducts) &&
+         (inner.data == 0 || !kOffsetsForColumns) &&
          (nest.index_type == i64 || nest.index_type == i32);
 }
 

@@ -43,7 +43,7 @@ Choice choose_way(const Nest& nest, int limit) {
   const double shared = updates * (kResolve + reduce / p) + kWake;
   const double sorted = updates * (kSort + reduce) / p + kWake;
   if (threads.count == 1 || in_order <= std::min(shared, sorted)) {
-    return {Way::kInOrder, {1, true}};
+    return {Way::kInOrder, {1, 1}};
   }
   return {shared <= sorted ? Way::kShared : Way::kSorted, threads};
 }

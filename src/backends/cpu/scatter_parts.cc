@@ -124,8 +124,8 @@ class Part {
   }
 
  private:
-  // Where data lies, from loop `l` on. Not inlined: a reducer takes 32 KiB of stack, and
-  // nobody needs two.
+  // Where data lies, from loop `l` on. A reducer takes 32 KiB of stack: neither this nor
+  // reduce_packed() is inlined, so that there is only ever one.
   [[gnu::noinline]] bool reduce_from(int l, const Place& start, int64_t prefetch_rows) const {
     RunReducer reducer(nest_, buffers_, prefetch_rows, first_byte_, bytes_, launch_);
     return loops(reducer, l, start);
@@ -182,14 +182,18 @@ class Part {
       return reduce_from(packed_loop_, start, 0);  // slower, and needs no memory
     }
     strip.fill(first, width);
+    start.data = -begins_.back() * inner.data;  // the strip begins where the loop does
+    const bool good = reduce_packed(strip, start);
+    strip.put_back(first, width);
+    return good;
+  }
+
+  [[gnu::noinline]] bool reduce_packed(const Strip& strip, const Place& start) const {
     Nest packed = nest_;
     packed.coordinates[0] = strip.coordinate();
     const ScatterBuffers buffers{strip.data(), buffers_.indices, buffers_.updates};
     RunReducer reducer(packed, buffers, 0, 0, nest_.row_bytes, launch_);
-    start.data = -begins_.back() * inner.data;  // the strip begins where the loop does
-    const bool good = loops(reducer, packed_loop_, start);
-    strip.put_back(first, width);
-    return good;
+    return loops(reducer, packed_loop_, start);
   }
 
   const Nest& nest_;

@@ -49,10 +49,11 @@ bool ScatterNest::wide() const {
   return tuple_count >= kNarrow || key_count >= kNarrow;
 }
 
-// Where tuples may be skipped there is one key more than there are cells. Elsewhere that key means
-// a bad index, after which nothing is written.
+// One key more than there are cells is that of tuples that lead nowhere, unless all lead somewhere.
 int ScatterNest::key_bits() const {
-  const int64_t largest = tuples.out_of_range == OutOfRange::kSkip ? key_count : key_count - 1;
+  const OutOfRange rule = tuples.out_of_range;
+  const bool all_lead = rule == OutOfRange::kClamp || rule == OutOfRange::kWrap;
+  const int64_t largest = all_lead ? key_count - 1 : key_count;
   return std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(largest))));
 }
 

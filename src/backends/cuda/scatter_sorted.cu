@@ -9,7 +9,7 @@
 namespace sheaf::cuda {
 namespace {
 
-// A thread for each piece of each tuple, of which those of the last tuple of a list write.
+// A thread for each piece of each tuple; only the last tuple of a list is written.
 template <int kBytes>
 __global__ void __launch_bounds__(kReduceThreads)
     assign_kernel(const __grid_constant__ ReduceArgs args) {
@@ -73,12 +73,12 @@ const char* sorted_refusal(const KernelQuery& query) {
   if (scatter.tuple_count > kMostTuples) {
     return "more than 2^48 updates to sort";
   }
-  // A piece has at least one element.
-  const int64_t pieces = scatter.tuples.row_bytes / query.nest.element_bytes * scatter.slice_count;
+  const int64_t pieces = scatter.tuples.row_bytes * scatter.slice_count;  // of a byte, at worst
   const int64_t blocks = (scatter.tuple_count / kLeastTile + 1) * (pieces / kMostPieces + 1);
-  return fits_launch(scatter.tuple_count * pieces, kReduceThreads) && fits_launch(blocks, 1)
-             ? nullptr
-             : "more blocks than one launch can have";
+  const bool puts = query.nest.reduction == Reduction::kNone;
+  const bool fits =
+      puts ? fits_launch(scatter.tuple_count * pieces, kReduceThreads) : fits_launch(blocks, 1);
+  return fits ? nullptr : "more blocks than one launch can have";
 }
 
 size_t sorted_bytes(const Nest& nest, int /*threads*/) {

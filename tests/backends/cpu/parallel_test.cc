@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 TEST(Parallel, EveryPieceRunsOnceWithAScopeOrWithout) {
   constexpr int64_t kCounts[] = {2, 3, 7, 1001, 5000};
-  constexpr Threads kThreads[] = {{2, true}, {3, true}, {16, false}, {3000, false}};
+  constexpr Threads kThreads[] = {{2, 2}, {3, 3}, {2, 4}, {16, 0}, {3000, 0}};
   const auto runs = [](int64_t count, Threads threads) {
     std::vector<std::atomic<int>> all(static_cast<size_t>(count));
     run_on_threads(count, threads, [&](int64_t begin, int64_t end) {
@@ -35,6 +35,17 @@ TEST(Parallel, EveryPieceRunsOnceWithAScopeOrWithout) {
       EXPECT_EQ(runs(count, threads), once) << count << " on " << threads.count;
     }
   }
+}
+
+// As a question whether to go on may do, in the middle of a call.
+TEST(Parallel, ACallMayBeMadeInsideAnother) {
+  std::atomic<int64_t> inner = 0;
+  run_on_threads(8, {2, 2}, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      run_on_threads(10, {3, 3}, [&](int64_t from, int64_t to) { inner += to - from; });
+    }
+  });
+  EXPECT_EQ(inner, 80);
 }
 
 // Says yes to the thread that made it, and to no other, as soon as another thread works.
@@ -59,7 +70,7 @@ TEST(Parallel, TheCallerAsksWhileOthersFinish) {
     }
     return reached();
   };
-  run_on_threads(2, {2, true}, [&](int64_t, int64_t) {
+  run_on_threads(2, {2, 2}, [&](int64_t, int64_t) {
     if (std::this_thread::get_id() == question.caller) {
       until([&] { return question.others_work.load(); }, std::chrono::seconds(2));
     } else {
