@@ -4,7 +4,9 @@
 // L2 cache flushed before each run. Prints one line per case: milliseconds, bytes per second, and a
 // checksum of the output, which two builds that agree bit for bit share.
 //
-//   cuda_bench [--only TEXT] [--runs N]     cmake -DSHEAF_BENCH=ON builds it
+//   cuda_bench [--only TEXT] [--runs N] [--kernel NAME]     cmake -DSHEAF_BENCH=ON builds it
+//
+// With --kernel, cases that this kernel refuses are left out.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -107,11 +109,22 @@ struct Case {
   bool fresh = false;
 };
 
+std::string forced_kernel;
+
+bool is_asked_for(const Case& c) {
+  const std::vector<KernelReport> reports = cuda::kernels_for(c.plan);
+  return forced_kernel.empty() ||
+         std::any_of(reports.begin(), reports.end(), [](const KernelReport& report) {
+           return report.name == forced_kernel && report.refusal.empty();
+         });
+}
+
 struct Tensors {
   Memory data, indices, updates, output, workspace;
   int64_t workspace_bytes;
 
-  explicit Tensors(const Case& c) : workspace_bytes(int64_t(cuda::workspace_bytes(c.plan))) {
+  explicit Tensors(const Case& c)
+      : workspace_bytes(int64_t(cuda::workspace_bytes(c.plan, {.kernel = forced_kernel}))) {
     data = random_floats(bytes_of(c.plan.data()), 1);
     output = allocate(bytes_of(c.plan.output()));
     if (c.plan.is_scatter()) updates = random_floats(bytes_of(c.plan.updates()), 2);
@@ -139,6 +152,7 @@ struct Tensors {
   template <class Options>
   void run(const Case& c) const {
     Options options;
+    options.kernel = forced_kernel;
     if constexpr (requires { options.output_is_fresh; }) {
       options.output_is_fresh = c.fresh;
     }
@@ -312,6 +326,20 @@ Cases scatters() {
     add(order + "add 8 Mi rows of 512 B into 1 Mi", 8 * kMi, kMi, 128, Spread::kUniform, kAdd,
         relaxed);
   }
+  for (const int64_t columns : {1, 2, 8, 16}) {
+    const std::string bytes = std::to_string(4 * columns);
+    if (columns > 1) {
+      add("add 4 Mi rows of " + bytes + " B into 1 Mi", 4 * kMi, kMi, columns, Spread::kUniform,
+          kAdd);
+    }
+    add("add 128 Ki rows of " + bytes + " B into 64 Ki", kMi / 8, kMi / 16, columns,
+        Spread::kUniform, kAdd);
+  }
+  add("add 4 Mi rows of 16 B zipf into 1 Mi", 4 * kMi, kMi, 4, Spread::kZipf, kAdd);
+  add("add 4 Mi rows of 16 B into 4 Mi", 4 * kMi, 4 * kMi, 4, Spread::kUniform, kAdd);
+  add("add 16 Mi rows of 4 B into 16 Mi", 16 * kMi, 16 * kMi, 1, Spread::kUniform, kAdd);
+  add("add 32 Mi rows of 16 B into 8 Mi", 32 * kMi, 8 * kMi, 4, Spread::kUniform, kAdd);
+  add("add 16 Ki rows of 16 B into 16 Ki", kMi / 64, kMi / 64, 4, Spread::kUniform, kAdd);
   add("max 4 Mi rows of 64 B zipf into 1 Mi", 4 * kMi, kMi, 16, Spread::kZipf, Reduction::kMax,
       false);
   add("put 8 Mi unique rows of 64 B", 8 * kMi, 8 * kMi, 16, Spread::kDistinct, Reduction::kNone,
@@ -362,6 +390,7 @@ int main(int argc, char** argv) {
   int runs = 11;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--only") == 0) only = argv[i + 1];
+    if (std::strcmp(argv[i], "--kernel") == 0) forced_kernel = argv[i + 1];
     if (std::strcmp(argv[i], "--runs") == 0) runs = std::max(1, std::atoi(argv[i + 1]));
   }
   std::printf("%s\n", cuda::description().c_str());
@@ -370,8 +399,8 @@ int main(int argc, char** argv) {
   for (const Cases& cases : {gathers(), scatters()}) {
     for (const auto& make : cases) {
       const Case c = make();
-      if (c.name.find(only) != std::string::npos) measure(c, runs, timer);
+      if (c.name.find(only) != std::string::npos && is_asked_for(c)) measure(c, runs, timer);
     }
   }
-  measure_launches();
+  if (forced_kernel.empty()) measure_launches();
 }

@@ -27,6 +27,7 @@ constexpr ScatterKernel kScatter[] = {
     {"cuda.shared", shared_refusal, run_shared},
     {"cuda.atomics", atomics_refusal, run_atomics},
     {"cuda.last", last_refusal, run_last, Checks::kNever, last_bytes},
+    {"cuda.chained", chained_refusal, run_chained, Checks::kNever, chained_bytes},
     {"cuda.sorted", sorted_refusal, run_sorted, Checks::kNever, sorted_bytes},
 };
 

@@ -7,8 +7,7 @@
 
 #include "backends/cuda/accumulate.cuh"
 #include "backends/cuda/early_launch.cuh"
-#include "backends/cuda/resolve.cuh"
-#include "backends/cuda/scatter.h"
+#include "backends/cuda/scatter_sort.cuh"
 
 namespace sheaf::cuda {
 
@@ -231,7 +230,7 @@ template <Reduction kReduction, class T, int kCount>
 __global__ void __launch_bounds__(kReduceThreads)
     reduce_kernel(const __grid_constant__ ReduceArgs args) {
   __shared__ Heads heads;
-  if (!refused(args.check)) {
+  if (!refused(args.check) && is_needed(args.sorted)) {
     const Tile tile(args);
     const uint32_t pieces = args.group_pieces.divisor;
     const uint32_t items = static_cast<uint32_t>(find_heads(args, tile, heads)) * pieces;
@@ -289,6 +288,39 @@ inline ReduceArgs reduce_args(const ScatterNest& scatter, const ScatterCall& cal
 
 inline unsigned reduce_blocks(const ReduceArgs& args) {
   return blocks_of(args.tuples.points, args.tile) * static_cast<unsigned>(args.groups.divisor);
+}
+
+// What a thread has of a cell.
+template <class T, int kElements>
+struct PieceOf {
+  using Type = T;
+  static constexpr int kCount = kElements;
+  static constexpr int kBytes = kElements * int{sizeof(T)};
+};
+
+// Calls f(PieceOf<…>, the bytes of a word) for the pieces by which a scatter is reduced.
+template <Reduction kReduction, class F>
+void with_pieces(const ScatterNest& scatter, const ScatterCall& call, F f) {
+  const int word = scatter_word_bytes(scatter, call);
+  with_element_type(scatter.tuples.element_type, [&](auto zero) {
+    using T = decltype(zero);
+    constexpr bool kSelects = kReduction == Reduction::kMin || kReduction == Reduction::kMax;
+    // By 16 bytes for the types that large scatters have.
+    constexpr bool kWide = std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                           std::is_same_v<T, int32_t> ||
+                           (kReduction == Reduction::kAdd &&
+                            (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>));
+    if constexpr (kSelects && is_complex_v<T>) {
+      return;  // validation lets none pass
+    } else if constexpr (kWide) {
+      if (word == 16) {
+        return f(PieceOf<T, 16 / int{sizeof(T)}>{}, word);
+      }
+      f(PieceOf<T, 1>{}, word);
+    } else {
+      f(PieceOf<T, 1>{}, word);
+    }
+  });
 }
 
 }  // namespace sheaf::cuda

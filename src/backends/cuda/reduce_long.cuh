@@ -202,25 +202,9 @@ void launch_pieces(const ScatterNest& scatter, const ScatterCall& call, const So
 template <Reduction kReduction>
 void launch_reduce(const ScatterNest& scatter, const ScatterCall& call,
                    const SortedTuples& sorted) {
-  const int word = scatter_word_bytes(scatter, call);
-  with_element_type(scatter.tuples.element_type, [&](auto zero) {
-    using T = decltype(zero);
-    constexpr bool kSelects = kReduction == Reduction::kMin || kReduction == Reduction::kMax;
-    // By 16 bytes for the types that large scatters have.
-    constexpr bool kWide = std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                           std::is_same_v<T, int32_t> ||
-                           (kReduction == Reduction::kAdd &&
-                            (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>));
-    if constexpr (kSelects && is_complex_v<T>) {
-      return;  // validation lets none pass
-    } else if constexpr (kWide) {
-      if (word == 16) {
-        return launch_pieces<kReduction, T, 16 / int{sizeof(T)}>(scatter, call, sorted, word);
-      }
-      launch_pieces<kReduction, T, 1>(scatter, call, sorted, word);
-    } else {
-      launch_pieces<kReduction, T, 1>(scatter, call, sorted, word);
-    }
+  with_pieces<kReduction>(scatter, call, [&](auto piece, int word_bytes) {
+    using P = decltype(piece);
+    launch_pieces<kReduction, typename P::Type, P::kCount>(scatter, call, sorted, word_bytes);
   });
 }
 

@@ -42,6 +42,12 @@ const char* turned_refusal(const KernelQuery& query);
 bool run_turned(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
 size_t turned_bytes(const Nest& nest, int threads);
 
+// scatter_chained.cu: tuples linked to others of their cell, then the updates of every cell in
+// their order.
+const char* chained_refusal(const KernelQuery& query);
+bool run_chained(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+size_t chained_bytes(const Nest& nest, int threads);
+
 // scatter_sorted.cu: tuples sorted by cell, then the updates of every cell in their order.
 const char* sorted_refusal(const KernelQuery& query);
 bool run_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
@@ -69,15 +75,22 @@ struct LongLists {
   unsigned long long taken;  // pieces of work that blocks have taken
 };
 
+// What cuda.chained found out on the device.
+struct ChainState {
+  uint32_t crowded;   // no chains were made
+  uint32_t has_long;  // some are too long
+};
+
 // Tuples by cell, in device memory: numbers of 4 bytes, or 8 if the scatter is wide(). A list is
 // the tuples of one cell; one more may be of skipped tuples.
 struct SortedTuples {
   const void* keys;
   const void* tuples;
-  const LongList* long_lists;  // huge lists from the front, others from the back
+  LongList* long_lists;  // huge lists from the front, others from the back
   int64_t long_capacity;
   LongLists* long_state;
   bool wide;
+  const ChainState* chains = nullptr;  // not null: sorted only if chains left something over
 };
 
 // What a sorted scatter keeps in its workspace: byte offsets.
@@ -87,6 +100,13 @@ struct SortLayout {
   size_t sorting, sorting_bytes;
   size_t bytes;  // in all
 };
+
+// Takes `bytes` of a workspace of which `taken` are taken: returns where they begin.
+inline size_t take(size_t& taken, size_t bytes) {
+  const size_t at = taken;
+  taken += (bytes + 255) / 256 * 256;
+  return at;
+}
 
 // scatter_sort.cu
 SortLayout sort_layout(const ScatterNest& scatter);
@@ -100,6 +120,10 @@ void reduce_sub(const ScatterNest& scatter, const ScatterCall& call, const Sorte
 void reduce_mul(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
 void reduce_min(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
 void reduce_max(const ScatterNest& scatter, const ScatterCall& call, const SortedTuples& sorted);
+
+// scatter_sorted.cu: one of them. Not for scatters without reduction.
+void launch_reduction(const ScatterNest& scatter, const ScatterCall& call,
+                      const SortedTuples& sorted);
 
 // The widest word by which the rows of a call can be moved.
 int scatter_word_bytes(const ScatterNest& scatter, const ScatterCall& call);

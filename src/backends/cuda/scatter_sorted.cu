@@ -42,6 +42,8 @@ void launch_assign(const ScatterNest& scatter, const ScatterCall& call, const So
 // No memory has room for lists of more.
 constexpr int64_t kMostTuples = int64_t{1} << 48;
 
+}  // namespace
+
 void launch_reduction(const ScatterNest& scatter, const ScatterCall& call,
                       const SortedTuples& sorted) {
   switch (scatter.tuples.reduction) {
@@ -51,12 +53,9 @@ void launch_reduction(const ScatterNest& scatter, const ScatterCall& call,
     case Reduction::kMul: return reduce_mul(scatter, call, sorted);
     case Reduction::kMin: return reduce_min(scatter, call, sorted);
     case Reduction::kMax: return reduce_max(scatter, call, sorted);
-    case Reduction::kNone:
-      return launch_assign(scatter, call, sorted, scatter_word_bytes(scatter, call));
+    case Reduction::kNone: return;
   }
 }
-
-}  // namespace
 
 int scatter_word_bytes(const ScatterNest& scatter, const ScatterCall& call) {
   const auto bits = uint64_t{reinterpret_cast<uintptr_t>(call.output)} |
@@ -88,8 +87,12 @@ size_t sorted_bytes(const Nest& nest, int /*threads*/) {
 bool run_sorted(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch) {
   const ScatterNest scatter = scatter_nest(nest);
   const ScatterCall call = scatter_call(buffers, launch);
-  launch_reduction(scatter, call,
-                   launch_sort(scatter, call, launch.workspace, sort_layout(scatter)));
+  const SortedTuples sorted = launch_sort(scatter, call, launch.workspace, sort_layout(scatter));
+  if (nest.reduction == Reduction::kNone) {
+    launch_assign(scatter, call, sorted, scatter_word_bytes(scatter, call));
+  } else {
+    launch_reduction(scatter, call, sorted);
+  }
   return true;
 }
 

@@ -190,6 +190,56 @@ std::vector<DeviceCheck> long_lists() {
   return checks;
 }
 
+// Narrow updates of many cells, which are linked into chains. Chains of every length about those
+// at which they are sorted elsewhere, or left to the sort of all.
+std::vector<DeviceCheck> chains() {
+  constexpr int64_t kUpdates = 70000, kCells = 30000, kMi = 1 << 20;
+  std::vector<DeviceCheck> checks;
+  for (const DType type : oracle::kNumberTypes) {
+    for (const Reduction reduction : oracle::kReductions) {
+      if (oracle::joins(type, reduction)) {
+        const auto shift = static_cast<size_t>(type.bytes() < 16 ? type.bytes() : 0);
+        checks.push_back({plan_scatter({type, {kCells, 3}}, {i32, {kUpdates}},
+                                       {type, {kUpdates, 3}}, {.reduction = reduction}),
+                          spread(kCells, i32), shift});
+      }
+    }
+  }
+  const auto add = [&](int64_t cells, int64_t updates, int64_t columns, auto index) {
+    checks.push_back(
+        {plan_scatter({f32, {cells, columns}}, {i64, {updates}}, {f32, {updates, columns}},
+                      {.reduction = Reduction::kAdd, .rule = {.out_of_range = OutOfRange::kSkip}}),
+         index});
+  };
+  const auto mixed = [](int64_t number) { return number * 7919 % kUpdates; };
+  const auto anywhere = [](int64_t number, int64_t cells) {
+    return oracle::Wide{static_cast<int64_t>(static_cast<uint64_t>(number) * 2654435761U >> 7) %
+                        cells};
+  };
+  for (const int64_t columns : {1, 4, 16}) {
+    // Cell c has c + 1 updates, from all over; the others few, and some indices lead nowhere.
+    add(kCells, kUpdates, columns, [=](int64_t number) {
+      int64_t cell = 0, at = mixed(number);
+      while (cell < 100 && at > cell) {
+        at -= ++cell;
+      }
+      return cell < 100 ? oracle::Wide{cell} : 100 + anywhere(number, kCells);
+    });
+    // Half of the updates of one cell: a sample shows it.
+    add(kCells, kUpdates, columns, [=](int64_t number) {
+      return number % 2 == 0 ? oracle::Wide{7} : anywhere(number, kCells);
+    });
+    // Neighbours lead to one cell, 40 and 100 of them: no sample shows the second.
+    add(kMi, kMi, columns, [](int64_t number) { return oracle::Wide{number / 40}; });
+    add(kMi, kMi, columns, [](int64_t number) { return oracle::Wide{number / 100}; });
+  }
+  // Two indices per update, and updates in another order than theirs.
+  checks.push_back({plan_scatter_nd({f32, {300, 200}}, {i64, {260, 270, 2}},
+                                    {f32, {260, 270}, {1, 260}}, {.reduction = Reduction::kSub}),
+                    spread(200, i64), 4});
+  return checks;
+}
+
 // In any order, where the order does not show.
 std::vector<DeviceCheck> relaxed() {
   std::vector<DeviceCheck> checks;
@@ -213,6 +263,7 @@ TEST_F(CudaScatterKernels, Forms) { run_all(forms()); }
 TEST_F(CudaScatterKernels, Columns) { run_all(columns()); }
 TEST_F(CudaScatterKernels, LongColumns) { run_all(long_columns()); }
 TEST_F(CudaScatterKernels, LongLists) { run_all(long_lists()); }
+TEST_F(CudaScatterKernels, Chains) { run_all(chains()); }
 TEST_F(CudaScatterKernels, Relaxed) { run_all(relaxed()); }
 
 TEST_F(CudaScatterKernels, Rules) {
@@ -234,8 +285,9 @@ TEST_F(CudaScatterKernels, Rules) {
 }
 
 TEST_F(CudaScatterKernels, NoKernelGoesUntried) {
-  EXPECT_EQ(untried_kernels({rows(), types(), forms(), columns(), long_columns(), relaxed()}),
-            std::set<std::string>());
+  EXPECT_EQ(
+      untried_kernels({rows(), types(), forms(), columns(), long_columns(), chains(), relaxed()}),
+      std::set<std::string>());
 }
 
 }  // namespace

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// What the parts of cuda.chained have in common: chains of the tuples that lead to one cell
+// (scatter_chained.cu), their reduction (reduce_chained.cuh, one file per reduction), and the sort
+// of tuples whose chains are too long (sort_on_demand.cu).
+#pragma once
+
+#include "backends/cuda/scatter.h"
+
+namespace sheaf::cuda {
+
+inline constexpr uint32_t kEndOfChain = UINT32_MAX;
+inline constexpr uint32_t kLongChain = UINT32_MAX - 1;  // in place of a head: left to the sort
+inline constexpr int kLongestChain = 64;
+
+struct Chains {
+  uint32_t* heads;  // by cell
+  uint32_t* next;   // by tuple: another that came to the same cell before it
+  ChainState* state;
+  uint32_t cells;
+};
+
+// Byte offsets in the workspace.
+struct DemandLayout {
+  size_t keys[2], tuples[2];
+  size_t counts;
+  size_t long_lists, long_state;
+};
+
+void chained_add(const ScatterNest& scatter, const ScatterCall& call, const Chains& chains);
+void chained_sub(const ScatterNest& scatter, const ScatterCall& call, const Chains& chains);
+void chained_mul(const ScatterNest& scatter, const ScatterCall& call, const Chains& chains);
+void chained_min(const ScatterNest& scatter, const ScatterCall& call, const Chains& chains);
+void chained_max(const ScatterNest& scatter, const ScatterCall& call, const Chains& chains);
+
+// sort_on_demand.cu: sorts what chains leave over, on the device's own decision. Takes what it
+// needs from a workspace of `taken` bytes so far.
+DemandLayout demand_layout(const ScatterNest& scatter, size_t& taken);
+SortedTuples launch_sort_on_demand(const ScatterNest& scatter, const ScatterCall& call,
+                                   const Chains& chains, std::byte* workspace,
+                                   const DemandLayout& layout);
+
+}  // namespace sheaf::cuda

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+//
+// A sort of tuples by cell that the device itself decides on: one launch, which ends at once if all
+// chains were short. (The library sort of scatter_sort.cu is faster, but once launched it sorts.)
+// Tuples of cells that are done get the key of skipped ones.
+//
+// A radix sort by digits of 8 bits, the lowest first. Every block has a range of the tuples. For
+// each digit: blocks count, the counts become places, blocks move their tuples there in order.
+#include <cooperative_groups.h>
+
+#include <bit>
+#include <cub/block/block_radix_rank.cuh>
+#include <cub/block/block_scan.cuh>
+#include <cub/block/radix_rank_sort_operations.cuh>
+
+#include "backends/cuda/scatter_chained.h"
+#include "backends/cuda/scatter_sort.cuh"
+
+namespace sheaf::cuda {
+namespace {
+
+constexpr int kThreads = 512;
+constexpr int kItems = 8;  // of a thread at a time
+constexpr int64_t kTile = int64_t{kThreads} * kItems;
+constexpr int kDigitBits = 8;
+constexpr int kDigits = 1 << kDigitBits;
+constexpr int kBlocksEach = 2;  // of a multiprocessor, all at once
+
+struct DemandArgs {
+  KeyArgs key;
+  Chains chains;
+  const Verdict* check;
+  uint32_t* keys[2];
+  uint32_t* tuples[2];
+  uint32_t* counts;  // by digit and block; behind them, by digit
+  int passes;
+  SortedTuples sorted;
+};
+
+using Rank = cub::BlockRadixRankMatch<kThreads, kDigitBits, false>;
+using Scan = cub::BlockScan<uint32_t, kThreads>;
+
+struct Shared {
+  union {
+    uint32_t counts[kDigits];
+    Scan::TempStorage scan;
+    Rank::TempStorage rank;
+    uint2 items[kTile];  // keys and tuples of a tile, by digit
+  };
+  uint32_t next_places[kDigits];  // where the next tuple with a digit goes
+  uint32_t places[kDigits];       // the same for the first of a tile, less its rank there
+
+  __device__ Shared() {}
+};
+
+// The tuples of a block.
+struct Range {
+  int64_t begin, end;
+
+  __device__ explicit Range(int64_t count) {
+    const int64_t tiles = (count - 1) / kTile + 1;
+    const int64_t own = ((tiles - 1) / gridDim.x + 1) * kTile;
+    begin = min(blockIdx.x * own, count);
+    end = min(begin + own, count);
+  }
+};
+
+__device__ bool is_left(const Chains& chains, uint64_t key) {
+  return chains.state->crowded != 0 || (key < chains.cells && chains.heads[key] == kLongChain);
+}
+
+__device__ void make_keys(const DemandArgs& args, const Range& range) {
+  for (int64_t tuple = range.begin + threadIdx.x; tuple < range.end; tuple += kThreads) {
+    const uint64_t key = key_of(args.key, tuple);
+    const bool live = is_left(args.chains, key);
+    args.keys[0][tuple] = static_cast<uint32_t>(live ? key : args.key.skipped);
+    args.tuples[0][tuple] = static_cast<uint32_t>(tuple);
+  }
+  __syncthreads();
+}
+
+__device__ uint32_t digit_of(uint32_t key, int pass) {
+  return key >> (pass * kDigitBits) & (kDigits - 1);
+}
+
+__device__ void count_digits(const DemandArgs& args, const Range& range, int pass, Shared& shared) {
+  for (uint32_t digit = threadIdx.x; digit < kDigits; digit += kThreads) {
+    shared.counts[digit] = 0;
+  }
+  __syncthreads();
+  const uint32_t* const keys = args.keys[pass % 2];
+  for (int64_t at = range.begin + threadIdx.x; at < range.end; at += kThreads) {
+    atomicAdd(&shared.counts[digit_of(keys[at], pass)], 1U);
+  }
+  __syncthreads();
+  for (uint32_t digit = threadIdx.x; digit < kDigits; digit += kThreads) {
+    args.counts[digit * gridDim.x + blockIdx.x] = shared.counts[digit];
+  }
+}
+
+// The counts of a digit become how many of it the blocks before have.
+__device__ void scan_blocks(const DemandArgs& args, Shared& shared) {
+  for (uint32_t digit = blockIdx.x; digit < kDigits; digit += gridDim.x) {
+    uint32_t* const counts = args.counts + digit * gridDim.x;
+    uint32_t before = 0;
+    for (uint32_t first = 0; first < gridDim.x; first += kThreads) {
+      const uint32_t at = first + threadIdx.x;
+      uint32_t count = at < gridDim.x ? counts[at] : 0;
+      uint32_t sum = 0;
+      __syncthreads();
+      Scan(shared.scan).ExclusiveSum(count, count, sum);
+      if (at < gridDim.x) {
+        counts[at] = before + count;
+      }
+      before += sum;
+    }
+    if (threadIdx.x == 0) {
+      args.counts[kDigits * gridDim.x + digit] = before;
+    }
+  }
+}
+
+// Where the first tuple of this block with each digit goes.
+__device__ void find_places(const DemandArgs& args, Shared& shared) {
+  const uint32_t digit = threadIdx.x;
+  uint32_t place = digit < kDigits ? args.counts[kDigits * gridDim.x + digit] : 0;
+  __syncthreads();
+  Scan(shared.scan).ExclusiveSum(place, place);
+  __syncthreads();
+  if (digit < kDigits) {
+    shared.next_places[digit] = place + args.counts[digit * gridDim.x + blockIdx.x];
+  }
+  __syncthreads();
+}
+
+// The ranks of a tile's items by digit. Items of a thread are 32 apart, as the ranking wants them.
+__device__ void rank_items(uint32_t (&keys)[kItems], int pass, int (&ranks)[kItems],
+                           Shared& shared) {
+  const uint32_t digit = threadIdx.x;
+  const auto keep_places = [&](const int(&counts)[1]) {
+    if (digit < kDigits) {
+      shared.places[digit] = shared.next_places[digit];
+      shared.next_places[digit] += static_cast<uint32_t>(counts[0]);
+    }
+  };
+  const cub::ShiftDigitExtractor<uint32_t> digits(static_cast<uint32_t>(pass * kDigitBits),
+                                                  kDigitBits);
+  int before[1];
+  Rank(shared.rank).RankKeys(keys, ranks, digits, before, keep_places);
+  if (digit < kDigits) {
+    shared.places[digit] -= static_cast<uint32_t>(before[0]);
+  }
+}
+
+// Moves a tile, in order: within shared memory by digit, so that neighbours go to neighbours.
+__device__ void move_tile(const DemandArgs& args, int64_t tile, int count, int pass,
+                          Shared& shared) {
+  const auto first = static_cast<int>(threadIdx.x / 32 * 32 * kItems + threadIdx.x % 32);
+  uint32_t keys[kItems], tuples[kItems];
+#pragma unroll
+  for (int i = 0; i < kItems; ++i) {
+    const int at = first + i * 32;
+    keys[i] = at < count ? args.keys[pass % 2][tile + at] : UINT32_MAX;  // behind all others
+    tuples[i] = at < count ? args.tuples[pass % 2][tile + at] : 0;
+  }
+  int ranks[kItems];
+  rank_items(keys, pass, ranks, shared);
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < kItems; ++i) {
+    shared.items[ranks[i]] = {keys[i], tuples[i]};
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < kItems; ++i) {
+    const int at = static_cast<int>(threadIdx.x) + i * kThreads;
+    if (at < count) {
+      const uint2 item = shared.items[at];
+      const uint32_t to = shared.places[digit_of(item.x, pass)] + static_cast<uint32_t>(at);
+      args.keys[(pass + 1) % 2][to] = item.x;
+      args.tuples[(pass + 1) % 2][to] = item.y;
+    }
+  }
+  __syncthreads();
+}
+
+__global__ void __launch_bounds__(kThreads, kBlocksEach)
+    sort_on_demand_kernel(const __grid_constant__ DemandArgs args) {
+  __shared__ Shared shared;
+  if (refused(args.check) || !is_needed(args.sorted)) {
+    return;
+  }
+  const auto grid = cooperative_groups::this_grid();
+  const int64_t count = args.key.tuples.points;
+  const Range range(count);
+  make_keys(args, range);
+  for (int pass = 0; pass < args.passes; ++pass) {
+    count_digits(args, range, pass, shared);
+    grid.sync();
+    scan_blocks(args, shared);
+    grid.sync();
+    find_places(args, shared);
+    for (int64_t tile = range.begin; tile < range.end; tile += kTile) {
+      move_tile(args, tile, static_cast<int>(min(kTile, range.end - tile)), pass, shared);
+    }
+    grid.sync();
+  }
+  for (int64_t look = int64_t{blockIdx.x} * kThreads + threadIdx.x; look * kLookStride < count;
+       look += int64_t{gridDim.x} * kThreads) {
+    look_for_long<uint32_t>(args.sorted, count, args.key.skipped, look);
+  }
+}
+
+unsigned demand_blocks() {
+  return static_cast<unsigned>(kBlocksEach * current_device().multiprocessors);
+}
+
+void launch_cooperative(const DemandArgs& args, Stream stream) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = demand_blocks();
+  config.blockDim = kThreads;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  cudaLaunchKernelEx(&config, sort_on_demand_kernel, args);
+}
+
+}  // namespace
+
+DemandLayout demand_layout(const ScatterNest& scatter, size_t& taken) {
+  DemandLayout layout{};
+  const size_t list = sizeof(uint32_t) * static_cast<size_t>(scatter.tuple_count);
+  for (int i = 0; i < 2; ++i) {
+    layout.keys[i] = take(taken, list);
+    layout.tuples[i] = take(taken, list);
+  }
+  layout.counts = take(taken, sizeof(uint32_t) * kDigits * (demand_blocks() + 1));
+  layout.long_lists = take(taken, sizeof(LongList) * static_cast<size_t>(long_capacity(scatter)));
+  layout.long_state = take(taken, sizeof(LongLists));
+  return layout;
+}
+
+SortedTuples launch_sort_on_demand(const ScatterNest& scatter, const ScatterCall& call,
+                                   const Chains& chains, std::byte* workspace,
+                                   const DemandLayout& layout) {
+  const auto numbers = [&](size_t at) { return reinterpret_cast<uint32_t*>(workspace + at); };
+  const int bits = std::bit_width(static_cast<uint64_t>(scatter.key_count));
+  DemandArgs args{.key = key_args(scatter, call),
+                  .chains = chains,
+                  .check = call.check,
+                  .keys = {numbers(layout.keys[0]), numbers(layout.keys[1])},
+                  .tuples = {numbers(layout.tuples[0]), numbers(layout.tuples[1])},
+                  .counts = numbers(layout.counts),
+                  .passes = (bits - 1) / kDigitBits + 1,
+                  .sorted = {}};
+  args.sorted = {.keys = args.keys[args.passes % 2],
+                 .tuples = args.tuples[args.passes % 2],
+                 .long_lists = reinterpret_cast<LongList*>(workspace + layout.long_lists),
+                 .long_capacity = long_capacity(scatter),
+                 .long_state = reinterpret_cast<LongLists*>(workspace + layout.long_state),
+                 .wide = false,
+                 .chains = chains.state};
+  launch_cooperative(args, call.stream);
+  return args.sorted;
+}
+
+}  // namespace sheaf::cuda
