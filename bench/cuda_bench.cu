@@ -356,6 +356,15 @@ Cases scatters() {
           16384};
     });
   }
+  for (const int64_t cells : {10, 100, 1000}) {
+    cases.push_back([=] {
+      return Case{"scatter_elements add 16384x16384 into " + std::to_string(cells),
+                  plan_scatter_elements(
+                      {f32, {16384, cells}}, {i64, {16384, 16384}}, {f32, {16384, 16384}},
+                      {.axis = 1, .reduction = kAdd, .rule = {.out_of_range = OutOfRange::kClamp}}),
+                  cells};
+    });
+  }
   return cases;
 }
 

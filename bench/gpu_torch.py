@@ -83,6 +83,8 @@ def scatters():
         ("add 8 Mi rows of 64 B into 100", 8 * MI, 100, 16, None),
         ("add 4 Mi rows of 4 B into 1 Mi", 4 * MI, MI, 1, None),
         ("add 4 Mi rows of 16 B into 1 Mi", 4 * MI, MI, 4, None),
+        ("add 4 Mi rows of 64 B into 1 Mi", 4 * MI, MI, 16, None),
+        ("add 128 Ki rows of 64 B into 64 Ki", MI // 8, MI // 16, 16, None),
         ("add 8 Mi rows of 64 B into 1 Mi", 8 * MI, MI, 16, None),
         ("add 8 Mi rows of 512 B into 1 Mi", 8 * MI, MI, 128, None),
     ):
@@ -102,6 +104,10 @@ def scatters():
     for axis in (1, 0):
         report(f"scatter_elements add 16384x16384 axis {axis}",
                lambda axis=axis: output.scatter_add_(axis, indices, values))
+    for cells in (10, 100, 1000):
+        few = output[:, :cells].contiguous()
+        report(f"scatter_elements add 16384x16384 into {cells}",
+               lambda few=few, to=indices % cells: few.scatter_add_(1, to, values))
 
 
 if __name__ == "__main__":

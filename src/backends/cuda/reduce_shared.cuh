@@ -161,10 +161,11 @@ __device__ void reduce_long_lists(const SharedArgs& args, const SharedGroup& gro
   }
 }
 
-// By all threads of a block: the lists of `count` items. Leaves them empty, and `next_counts` 0.
+// By all threads of a block: the lists of `count` items from `first` on. Leaves them empty, and
+// `next_counts` 0.
 template <Reduction kReduction, class T, bool kInLines>
-__device__ void reduce_lists(const SharedArgs& args, const SharedGroup& group, int count,
-                             const SharedMemory<T>& memory, ListCounts& counts,
+__device__ void reduce_lists(const SharedArgs& args, const SharedGroup& group, int64_t first,
+                             int count, const SharedMemory<T>& memory, ListCounts& counts,
                              ListCounts& next_counts) {
   if (threadIdx.x == 0) {
     next_counts = {};
@@ -175,6 +176,8 @@ __device__ void reduce_lists(const SharedArgs& args, const SharedGroup& group, i
   __syncthreads();
   const uint32_t long_lists = counts.long_lists;
   if (long_lists > 0) {
+    find_slots<T, kInLines>(args, group, first, count, memory);
+    __syncthreads();
     reduce_long_lists<kReduction, T, kInLines>(args, group, count, memory, long_lists);
     __syncthreads();
   }
@@ -218,7 +221,7 @@ __global__ void __launch_bounds__(kMostSharedThreads)
       if (first + args.chunk >= items) {
         prefetch_group(args, number + gridDim.x, sizeof(T));
       }
-      reduce_lists<kReduction, T, kInLines>(args, group, count, memory, counts[turn],
+      reduce_lists<kReduction, T, kInLines>(args, group, first, count, memory, counts[turn],
                                             counts[1 - turn]);
       turn = 1 - turn;
     }

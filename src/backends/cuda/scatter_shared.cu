@@ -40,13 +40,17 @@ int64_t list_bytes(int64_t items, int64_t element_bytes) {
   return items * (element_bytes + 4) + 2 * (items / kWalkedList + 1);
 }
 
-// Items that fit beside the lists of `slots` cells.
+// Items that fit beside the lists of `slots` cells, and no more than there are cells: then lists
+// are short if indices are spread evenly. To bring a list in order takes the square of its length,
+// up to where a warp looks for its items among all; few cells have such lists whatever the chunk.
 int64_t chunk_for(const Nest& nest, int64_t slots, int64_t items) {
   constexpr int64_t kWhole = 256;  // so that a chunk has as many of every column
+  constexpr int64_t kFewSlots = 32;
   const int64_t room = current_device().shared_bytes - kSharedStatic - 4 * slots - 64;
   const int64_t fitting = room * kWalkedList / (kWalkedList * (nest.row_bytes + 4) + 2);
   const int64_t most = std::min(fitting, kMostSharedCells) / kWhole * kWhole;
-  const int64_t chunk = std::min(most, (items + kWhole - 1) / kWhole * kWhole);
+  const int64_t wanted = slots < kFewSlots ? items : std::min(items, slots);
+  const int64_t chunk = std::min(most, (wanted + kWhole - 1) / kWhole * kWhole);
   return chunk >= items || chunk >= slots / 3 ? std::max<int64_t>(chunk, 0) : 0;
 }
 
@@ -147,7 +151,8 @@ bool run_shared(const Nest& nest, const ScatterBuffers& buffers, const Launch& h
                                           list_bytes(args.chunk, nest.row_bytes));
   const int64_t fitting = device.multiprocessor_shared_bytes /
                           (static_cast<int64_t>(call.shared_bytes) + kReserved + kSharedStatic);
-  call.threads = fitting <= 1 ? 1024 : fitting <= 3 ? 512 : 256;
+  // Several items for each thread, so that as many loads are on their way.
+  call.threads = fitting <= 1 ? 1024 : fitting <= 3 ? 512 : args.chunk > 512 ? 256 : 64;
   const int64_t resident =
       std::clamp<int64_t>(fitting, 1, device.multiprocessor_threads / call.threads);
   call.blocks =

@@ -14,7 +14,7 @@ inline constexpr int kSharedStatic = 1024;          // of a block's shared memor
 inline constexpr int64_t kMostSharedCells = 65535;  // numbers of slots and items have 16 bits
 inline constexpr int kMostColumnBits = 3;
 inline constexpr int64_t kMostSharedColumns = int64_t{1} << kMostColumnBits;
-inline constexpr int kWalkedList = 64;  // longer lists are reduced by a warp
+inline constexpr int kWalkedList = 16;  // longer lists are reduced by a warp
 
 // One dimension of the nest. Strides: data and output in bytes, index in elements.
 struct SharedLoop {

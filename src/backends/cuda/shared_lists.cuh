@@ -33,7 +33,7 @@ struct SharedMemory {
   T* values;        // by item
   uint32_t* heads;  // by slot, in the low half: the first item of its list, or kListEnd
   uint16_t* next;   // by item: the next one of its list, or kListEnd
-  uint16_t* slots;  // by item
+  uint16_t* slots;  // by item, once there are long lists
   uint16_t* long_slots;
 
   __device__ SharedMemory(const SharedArgs& args, void* memory) {
@@ -88,19 +88,45 @@ struct SharedGroup {
   }
 };
 
-// Items [first, first + count) of a group, into lists. kInLines: args.in_lines is known to be true.
+// Items of a group from `first` on. kInLines: args.in_lines is known to be true.
+template <bool kInLines, Indices kIndices>
+struct GroupItems {
+  const SharedArgs& args;
+  int bits, columns;
+  int64_t index_stride, index, update;
+
+  __device__ GroupItems(const SharedArgs& all, const SharedGroup& group, int64_t first)
+      : args(all), bits(kInLines ? 0 : args.column_bits), columns(group.columns) {
+    index_stride = kInLines ? 1 : args.updates.index;
+    index = group.place.index + (first >> bits) * index_stride;
+    update = group.place.output + (first >> bits) * args.updates.output;
+  }
+  __device__ int column(int item) const { return kInLines ? 0 : item & ((1 << bits) - 1); }
+  __device__ bool is_there(int item) const { return kInLines || column(item) < columns; }
+  __device__ int64_t raw(int item) const {
+    return load_raw_once<kIndices>(
+        args.batch.index_kind, args.call.indices,
+        index + int64_t{item >> bits} * index_stride + column(item) * args.column.index);
+  }
+  template <class T>
+  __device__ T value(int item) const {
+    const int64_t stride = kInLines ? int64_t{sizeof(T)} : args.updates.output;
+    return load_element<T>(args.call.updates + update + int64_t{item >> bits} * stride +
+                           column(item) * args.column.output);
+  }
+  // kListEnd if it leads nowhere.
+  __device__ uint32_t slot(int item, int64_t raw) const {
+    const uint32_t cell = narrow_entry_of(args.batch, raw, static_cast<uint32_t>(args.cells));
+    return cell == kNarrowOutside ? kListEnd : (cell << bits) + static_cast<uint32_t>(column(item));
+  }
+};
+
+// Puts `count` items of a group from `first` on into lists.
 template <class T, bool kInLines, Indices kIndices>
 __device__ void make_lists(const SharedArgs& args, const SharedGroup& group, int64_t first,
                            int count, const SharedMemory<T>& memory) {
-  constexpr int kInFlight = 4;
-  const int bits = kInLines ? 0 : args.column_bits;
-  const int64_t index_stride = kInLines ? 1 : args.updates.index;
-  const int64_t update_stride = kInLines ? int64_t{sizeof(T)} : args.updates.output;
-  const int column_mask = (1 << bits) - 1;
-  const std::byte* updates =
-      args.call.updates + group.place.output + (first >> bits) * update_stride;
-  const int64_t index = group.place.index + (first >> bits) * index_stride;
-  const auto cells = static_cast<uint32_t>(args.cells);
+  constexpr int kInFlight = sizeof(T) > 4 ? 4 : 8;
+  const GroupItems<kInLines, kIndices> items(args, group, first);
   const int step = static_cast<int>(blockDim.x);
   for (int begin = static_cast<int>(threadIdx.x); begin < count; begin += kInFlight * step) {
     int64_t raw[kInFlight];
@@ -108,32 +134,36 @@ __device__ void make_lists(const SharedArgs& args, const SharedGroup& group, int
 #pragma unroll
     for (int i = 0; i < kInFlight; ++i) {
       const int item = begin + i * step;
-      const int column = item & column_mask;
-      const int64_t update = item >> bits;
-      if (item < count && (kInLines || column < group.columns)) {
-        raw[i] =
-            load_raw_once<kIndices>(args.batch.index_kind, args.call.indices,
-                                    index + update * index_stride + column * args.column.index);
-        values[i] = load_element<T>(updates + update * update_stride + column * args.column.output);
+      if (item < count && items.is_there(item)) {
+        raw[i] = items.raw(item);
+        values[i] = items.template value<T>(item);
       }
     }
 #pragma unroll
     for (int i = 0; i < kInFlight; ++i) {
       const int item = begin + i * step;
-      const int column = item & column_mask;
-      if (item < count) {
-        const uint32_t cell = kInLines || column < group.columns
-                                  ? narrow_entry_of(args.batch, raw[i], cells)
-                                  : kNarrowOutside;
-        const uint32_t slot = (cell << bits) + static_cast<uint32_t>(column);
+      if (item < count && items.is_there(item)) {
         memory.values[item] = values[i];
-        memory.slots[item] = static_cast<uint16_t>(cell == kNarrowOutside ? kListEnd : slot);
-        if (cell != kNarrowOutside) {
+        const uint32_t slot = items.slot(item, raw[i]);
+        if (slot != kListEnd) {
           memory.next[item] =
               static_cast<uint16_t>(atomicExch(memory.heads + slot, static_cast<uint32_t>(item)));
         }
       }
     }
+  }
+}
+
+// Writes down the slot of every item. Only for long lists: to do so while lists are made would cost
+// every call.
+template <class T, bool kInLines>
+__device__ void find_slots(const SharedArgs& args, const SharedGroup& group, int64_t first,
+                           int count, const SharedMemory<T>& memory) {
+  const GroupItems<kInLines, Indices::kAnyType> items(args, group, first);
+  for (int item = static_cast<int>(threadIdx.x); item < count;
+       item += static_cast<int>(blockDim.x)) {
+    const uint32_t slot = items.is_there(item) ? items.slot(item, items.raw(item)) : kListEnd;
+    memory.slots[item] = static_cast<uint16_t>(slot);
   }
 }
 
