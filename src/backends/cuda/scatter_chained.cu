@@ -4,6 +4,8 @@
 // of its cell by one atomic exchange, which takes less time than to sort them all. Chains come in
 // any order, and the threads of a cell sort its own. Cells with many tuples, whose chains would be
 // too long to follow, are left to a sort; all cells, if a sample shows a crowd at one of them.
+#include <algorithm>
+
 #include "backends/cuda/scatter_chained.h"
 #include "backends/cuda/scatter_sort.cuh"
 
@@ -21,30 +23,42 @@ struct LinkArgs {
 
 constexpr uint32_t kMix = 2654435761U;
 
-// Counts some tuples, each somewhere in its share of all, by a hash of their cells. Exchanges at
-// one address wait for one another, so no chains are made if one cell has more than about a
-// hundredth of all tuples. One block.
-__global__ void __launch_bounds__(kSampleThreads)
-    sample_kernel(const __grid_constant__ LinkArgs args) {
+// Counts some tuples, each somewhere in its share of all, by a hash of their cells. By one block.
+__device__ bool shows_crowd(const KeyArgs& args) {
   constexpr uint32_t kHashBits = 13, kCrowd = 6;
   __shared__ uint32_t met[1 << kHashBits];
   for (uint32_t i = threadIdx.x; i < 1 << kHashBits; i += kSampleThreads) {
     met[i] = 0;
   }
-  const auto share = static_cast<uint32_t>(args.key.tuples.points / kSampleThreads);
-  const uint64_t key = key_of(args.key, threadIdx.x * share + (threadIdx.x * kMix >> 16) % share);
+  const auto share = static_cast<uint32_t>(args.tuples.points / kSampleThreads);
+  const uint64_t key = key_of(args, threadIdx.x * share + (threadIdx.x * kMix >> 16) % share);
   __syncthreads();
   const uint32_t hash = static_cast<uint32_t>(key) * kMix >> (32 - kHashBits);
-  const bool crowded = key != args.key.skipped && atomicAdd(&met[hash], 1U) + 1 == kCrowd;
-  const int any = __syncthreads_or(crowded);
-  if (threadIdx.x == 0) {
-    *args.chains.state = {static_cast<uint32_t>(any != 0), 0};
-    *args.long_state = {};
+  const bool crowd = key != args.skipped && atomicAdd(&met[hash], 1U) + 1 == kCrowd;
+  return __syncthreads_or(crowd) != 0;
+}
+
+// The first block takes a sample. Exchanges at one address wait for one another, so no chains are
+// made if one cell has more than about a hundredth of all tuples. The others empty the chains.
+__global__ void __launch_bounds__(kSampleThreads)
+    prepare_kernel(const __grid_constant__ LinkArgs args) {
+  if (blockIdx.x == 0) {
+    const bool crowded = shows_crowd(args.key);
+    if (threadIdx.x == 0) {
+      *args.chains.state = {static_cast<uint32_t>(crowded), 0};
+      *args.long_state = {};
+    }
+    return;
+  }
+  const uint32_t step = (gridDim.x - 1) * kSampleThreads;
+  for (uint32_t cell = (blockIdx.x - 1) * kSampleThreads + threadIdx.x; cell < args.chains.cells;
+       cell += step) {
+    args.chains.heads[cell] = kEndOfChain;
   }
 }
 
-// A thread per tuple. Those of a warp that lead to one cell link themselves to one
-// another, and only the last of them to the chain.
+// A thread per tuple. Those of a warp that lead to one cell link themselves to one another, and
+// only the last of them to the chain.
 __global__ void __launch_bounds__(kThreads) link_kernel(const __grid_constant__ LinkArgs args) {
   const Chains& chains = args.chains;
   if (chains.state->crowded != 0) {
@@ -77,13 +91,9 @@ struct ChainLayout {
   size_t bytes;  // in all
 };
 
-size_t heads_bytes(const ScatterNest& scatter) {
-  return sizeof(uint32_t) * static_cast<size_t>(scatter.key_count);
-}
-
 ChainLayout chain_layout(const ScatterNest& scatter) {
   ChainLayout layout{};
-  layout.heads = take(layout.bytes, heads_bytes(scatter));
+  layout.heads = take(layout.bytes, sizeof(uint32_t) * static_cast<size_t>(scatter.key_count));
   layout.state = take(layout.bytes, sizeof(ChainState));
   layout.demand = demand_layout(scatter, layout.bytes);
   return layout;
@@ -139,8 +149,9 @@ bool run_chained(const Nest& nest, const ScatterBuffers& buffers, const Launch& 
                       .cells = static_cast<uint32_t>(scatter.key_count)};
   const LinkArgs args{key_args(scatter, call), chains,
                       reinterpret_cast<LongLists*>(at(layout.demand.long_state))};
-  cudaMemsetAsync(chains.heads, 0xff, heads_bytes(scatter), call.stream);
-  sample_kernel<<<1, kSampleThreads, 0, call.stream>>>(args);
+  const auto few = static_cast<unsigned>(2 * current_device().multiprocessors);
+  const unsigned emptying = std::min(blocks_of(scatter.key_count, kSampleThreads), few);
+  prepare_kernel<<<1 + emptying, kSampleThreads, 0, call.stream>>>(args);
   link_kernel<<<blocks_of(scatter.tuple_count, kThreads), kThreads, 0, call.stream>>>(args);
   launch_chains(scatter, call, chains);
   launch_reduction(scatter, call,
