@@ -136,10 +136,10 @@ struct Tile {
   int64_t first, first_piece;
   int count;
 
-  __device__ explicit Tile(const ReduceArgs& args) {
+  __device__ Tile(const ReduceArgs& args, int64_t tuples) {
     const auto number = static_cast<int64_t>(args.groups.quotient(blockIdx.x));
     first = number * args.tile;
-    count = static_cast<int>(min(int64_t{args.tile}, args.tuples.points - first));
+    count = static_cast<int>(max(min(int64_t{args.tile}, tuples - first), int64_t{0}));
     first_piece = (blockIdx.x - number * static_cast<int64_t>(args.groups.divisor)) *
                   args.group_pieces.divisor;
   }
@@ -215,8 +215,9 @@ __device__ int find_heads(const Number* keys, int64_t left, bool is_first, const
   return total;
 }
 
-__device__ inline int find_heads(const ReduceArgs& args, const Tile& tile, Heads& heads) {
-  const int64_t left = args.tuples.points - tile.first;
+__device__ inline int find_heads(const ReduceArgs& args, const Tile& tile, int64_t tuples,
+                                 Heads& heads) {
+  const int64_t left = tuples - tile.first;
   const int warp_tuples = args.tile / kReduceWarps;
   const void* const keys = args.sorted.keys;
   return args.sorted.wide ? find_heads(static_cast<const uint64_t*>(keys) + tile.first, left,
@@ -230,10 +231,11 @@ template <Reduction kReduction, class T, int kCount>
 __global__ void __launch_bounds__(kReduceThreads)
     reduce_kernel(const __grid_constant__ ReduceArgs args) {
   __shared__ Heads heads;
-  if (!refused(args.check) && is_needed(args.sorted)) {
-    const Tile tile(args);
+  const int64_t tuples = args.sorted.count == nullptr ? args.tuples.points : *args.sorted.count;
+  const Tile tile(args, tuples);
+  if (tile.count > 0 && !refused(args.check)) {
     const uint32_t pieces = args.group_pieces.divisor;
-    const uint32_t items = static_cast<uint32_t>(find_heads(args, tile, heads)) * pieces;
+    const uint32_t items = static_cast<uint32_t>(find_heads(args, tile, tuples, heads)) * pieces;
     for (uint32_t item = threadIdx.x; item < items; item += kReduceThreads) {
       const uint32_t number = args.group_pieces.quotient(item);
       const int64_t piece = tile.first_piece + (item - number * pieces);

@@ -156,14 +156,21 @@ __global__ void __launch_bounds__(kChainThreads)
   }
 }
 
+// The types that chained_refusal() lets pass.
+template <class T>
+inline constexpr bool kHasChains = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16> ||
+                                   std::is_same_v<T, float> || std::is_same_v<T, double>;
+
 template <Reduction kReduction>
 void launch_chained(const ScatterNest& scatter, const ScatterCall& call, const Chains& chains) {
   with_pieces<kReduction>(scatter, call, [&](auto piece, int /*word_bytes*/) {
     using P = decltype(piece);
-    const ChainArgs args{reduce_args(scatter, call, {}, P::kBytes), chains};
-    const int64_t pieces = chains.cells * static_cast<int64_t>(args.reduce.pieces.divisor);
-    reduce_chained_kernel<kReduction, typename P::Type, P::kCount>
-        <<<blocks_of(pieces, kChainThreads), kChainThreads, 0, call.stream>>>(args);
+    if constexpr (kHasChains<typename P::Type>) {
+      const ChainArgs args{reduce_args(scatter, call, {}, P::kBytes), chains};
+      const int64_t pieces = chains.cells * static_cast<int64_t>(args.reduce.pieces.divisor);
+      reduce_chained_kernel<kReduction, typename P::Type, P::kCount>
+          <<<blocks_of(pieces, kChainThreads), kChainThreads, 0, call.stream>>>(args);
+    }
   });
 }
 

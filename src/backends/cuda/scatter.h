@@ -75,12 +75,6 @@ struct LongLists {
   unsigned long long taken;  // pieces of work that blocks have taken
 };
 
-// What cuda.chained found out on the device.
-struct ChainState {
-  uint32_t crowded;   // no chains were made
-  uint32_t has_long;  // some are too long
-};
-
 // Tuples by cell, in device memory: numbers of 4 bytes, or 8 if the scatter is wide(). A list is
 // the tuples of one cell; one more may be of skipped tuples.
 struct SortedTuples {
@@ -90,7 +84,7 @@ struct SortedTuples {
   int64_t long_capacity;
   LongLists* long_state;
   bool wide;
-  const ChainState* chains = nullptr;  // not null: sorted only if chains left something over
+  const uint32_t* count = nullptr;  // how many, if only the device knows; null: all
 };
 
 // What a sorted scatter keeps in its workspace: byte offsets.

@@ -13,7 +13,9 @@ namespace sheaf::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kSampleThreads = 1024;
+constexpr int kSampleThreads = 1024;  // one sample each
+constexpr int64_t kLeastTuples = 4096;
+static_assert(kLeastTuples >= kSampleThreads);
 
 struct LinkArgs {
   KeyArgs key;
@@ -39,13 +41,13 @@ __device__ bool shows_crowd(const KeyArgs& args) {
 }
 
 // The first block takes a sample. Exchanges at one address wait for one another, so no chains are
-// made if one cell has more than about a hundredth of all tuples. The others empty the chains.
+// made if one cell has more than about one in 200 tuples. The others empty the chains.
 __global__ void __launch_bounds__(kSampleThreads)
     prepare_kernel(const __grid_constant__ LinkArgs args) {
   if (blockIdx.x == 0) {
     const bool crowded = shows_crowd(args.key);
     if (threadIdx.x == 0) {
-      *args.chains.state = {static_cast<uint32_t>(crowded), 0};
+      *args.chains.state = {static_cast<uint32_t>(crowded), 0, 0};
       *args.long_state = {};
     }
     return;
@@ -114,13 +116,18 @@ void launch_chains(const ScatterNest& scatter, const ScatterCall& call, const Ch
 }  // namespace
 
 const char* chained_refusal(const KernelQuery& query) {
-  constexpr int64_t kLeastTuples = 4096, kMostBytes = 64, kMostTuplesOfCell = 8;
+  constexpr int64_t kMostBytes = 64, kMostTuplesOfCell = 8;
+  constexpr int64_t kLeastCells = 4096;  // with fewer, a sample meets some cell often by chance
   if (query.nest.empty() || query.nest.reduction == Reduction::kNone) {
     return "nothing is reduced";
   }
+  const DType type = query.nest.element_type;
+  if (type != f16 && type != bf16 && type != f32 && type != f64) {
+    return "not a type that large scatters reduce in order";
+  }
   const ScatterNest scatter = scatter_nest(query.nest);
-  if (scatter.tuple_count < kLeastTuples) {
-    return "few updates: sorting them takes no longer";
+  if (scatter.tuple_count < kLeastTuples || scatter.key_count < kLeastCells) {
+    return "few updates or cells: sorting takes no longer";
   }
   if (scatter.tuples.row_bytes > kMostBytes / scatter.slice_count) {
     return "wide updates: to sort takes little time beside reading them";
@@ -144,6 +151,7 @@ bool run_chained(const Nest& nest, const ScatterBuffers& buffers, const Launch& 
   const ChainLayout layout = chain_layout(scatter);
   const auto at = [&](size_t offset) { return launch.workspace + offset; };
   const Chains chains{.heads = reinterpret_cast<uint32_t*>(at(layout.heads)),
+                      // The sort writes there once chains are done.
                       .next = reinterpret_cast<uint32_t*>(at(layout.demand.tuples[1])),
                       .state = reinterpret_cast<ChainState*>(at(layout.state)),
                       .cells = static_cast<uint32_t>(scatter.key_count)};
@@ -153,6 +161,7 @@ bool run_chained(const Nest& nest, const ScatterBuffers& buffers, const Launch& 
   const unsigned emptying = std::min(blocks_of(scatter.key_count, kSampleThreads), few);
   prepare_kernel<<<1 + emptying, kSampleThreads, 0, call.stream>>>(args);
   link_kernel<<<blocks_of(scatter.tuple_count, kThreads), kThreads, 0, call.stream>>>(args);
+  check_launches("linking updates");  // chains of any other memory would lead anywhere
   launch_chains(scatter, call, chains);
   launch_reduction(scatter, call,
                    launch_sort_on_demand(scatter, call, chains, launch.workspace, layout.demand));

@@ -13,6 +13,13 @@ inline constexpr uint32_t kEndOfChain = UINT32_MAX;
 inline constexpr uint32_t kLongChain = UINT32_MAX - 1;  // in place of a head: left to the sort
 inline constexpr int kLongestChain = 64;
 
+// What the device finds out.
+struct ChainState {
+  uint32_t crowded;   // no chains were made
+  uint32_t has_long;  // some are too long
+  uint32_t left;      // tuples that were sorted
+};
+
 struct Chains {
   uint32_t* heads;  // by cell
   uint32_t* next;   // by tuple: another that came to the same cell before it

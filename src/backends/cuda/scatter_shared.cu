@@ -41,8 +41,8 @@ int64_t list_bytes(int64_t items, int64_t element_bytes) {
 }
 
 // Items that fit beside the lists of `slots` cells, and no more than there are cells: then lists
-// are short if indices are spread evenly. To bring a list in order takes the square of its length,
-// up to where a warp looks for its items among all; few cells have such lists whatever the chunk.
+// are short if indices are spread evenly. To bring a list in order takes the square of its length.
+// Fewer than kFewSlots cells have long lists whatever the chunk, so it is as large as fits.
 int64_t chunk_for(const Nest& nest, int64_t slots, int64_t items) {
   constexpr int64_t kWhole = 256;  // so that a chunk has as many of every column
   constexpr int64_t kFewSlots = 32;
@@ -151,8 +151,10 @@ bool run_shared(const Nest& nest, const ScatterBuffers& buffers, const Launch& h
                                           list_bytes(args.chunk, nest.row_bytes));
   const int64_t fitting = device.multiprocessor_shared_bytes /
                           (static_cast<int64_t>(call.shared_bytes) + kReserved + kSharedStatic);
-  // Several items for each thread, so that as many loads are on their way.
-  call.threads = fitting <= 1 ? 1024 : fitting <= 3 ? 512 : args.chunk > 512 ? 256 : 64;
+  // Several items for each thread, so that as many loads are on their way, if there are blocks for
+  // all multiprocessors.
+  const bool small = args.chunk <= 512 && args.groups >= 8 * device.multiprocessors;
+  call.threads = fitting <= 1 ? 1024 : fitting <= 3 ? 512 : small ? 64 : 256;
   const int64_t resident =
       std::clamp<int64_t>(fitting, 1, device.multiprocessor_threads / call.threads);
   call.blocks =

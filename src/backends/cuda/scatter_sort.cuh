@@ -30,11 +30,6 @@ __device__ inline uint64_t key_of(const KeyArgs& args, int64_t tuple) {
                         : args.unit.quotient(static_cast<uint64_t>(at - args.lowest));
 }
 
-// Whether tuples are sorted, and lists reduced: not where chains did all.
-__device__ inline bool is_needed(const SortedTuples& sorted) {
-  return sorted.chains == nullptr || sorted.chains->crowded != 0 || sorted.chains->has_long != 0;
-}
-
 inline int64_t long_capacity(const ScatterNest& scatter) {
   return scatter.tuple_count / kLongList + 1;
 }

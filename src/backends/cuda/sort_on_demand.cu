@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// A sort of tuples by cell that the device itself decides on: one launch, which ends at once if all
-// chains were short. (The library sort of scatter_sort.cu is faster, but once launched it sorts.)
-// Tuples of cells that are done get the key of skipped ones.
+// A sort of the tuples that chains left over, which the device itself decides on: one launch, which
+// ends at once if all chains were short. (The library sort of scatter_sort.cu is faster, but once
+// launched it sorts.)
 //
-// A radix sort by digits of 8 bits, the lowest first. Every block has a range of the tuples. For
-// each digit: blocks count, the counts become places, blocks move their tuples there in order.
+// What is left is brought together in order, then sorted by digits of 8 bits, the lowest first.
+// Every block has a range of the tuples. For each digit: blocks count, the counts become places,
+// blocks move their tuples there in order.
 #include <cooperative_groups.h>
 
 #include <bit>
@@ -25,6 +26,8 @@ constexpr int64_t kTile = int64_t{kThreads} * kItems;
 constexpr int kDigitBits = 8;
 constexpr int kDigits = 1 << kDigitBits;
 constexpr int kBlocksEach = 2;  // of a multiprocessor, all at once
+static_assert(kThreads >= kDigits, "a thread for each digit");
+constexpr uint32_t kDone = UINT32_MAX;  // the key of a tuple that is not left
 
 struct DemandArgs {
   KeyArgs key;
@@ -32,7 +35,7 @@ struct DemandArgs {
   const Verdict* check;
   uint32_t* keys[2];
   uint32_t* tuples[2];
-  uint32_t* counts;  // by digit and block; behind them, by digit
+  uint32_t* counts;  // by block; or by digit and block, and behind them by digit
   int passes;
   SortedTuples sorted;
 };
@@ -65,18 +68,61 @@ struct Range {
   }
 };
 
-__device__ bool is_left(const Chains& chains, uint64_t key) {
-  return chains.state->crowded != 0 || (key < chains.cells && chains.heads[key] == kLongChain);
+// The sum of a number of every thread.
+__device__ uint32_t sum_of(uint32_t mine, Shared& shared) {
+  uint32_t before = 0, sum = 0;
+  __syncthreads();
+  Scan(shared.scan).ExclusiveSum(mine, before, sum);
+  return sum;
 }
 
-__device__ void make_keys(const DemandArgs& args, const Range& range) {
+// Keys of all tuples, and how many of a block are left.
+__device__ void make_keys(const DemandArgs& args, const Range& range, Shared& shared) {
+  const Chains& chains = args.chains;
+  const bool all = chains.state->crowded != 0;
+  uint32_t mine = 0;
   for (int64_t tuple = range.begin + threadIdx.x; tuple < range.end; tuple += kThreads) {
     const uint64_t key = key_of(args.key, tuple);
-    const bool live = is_left(args.chains, key);
-    args.keys[0][tuple] = static_cast<uint32_t>(live ? key : args.key.skipped);
-    args.tuples[0][tuple] = static_cast<uint32_t>(tuple);
+    const bool left = key < chains.cells && (all || chains.heads[key] == kLongChain);
+    args.keys[1][tuple] = left ? static_cast<uint32_t>(key) : kDone;
+    mine += left ? 1 : 0;
   }
-  __syncthreads();
+  const uint32_t sum = sum_of(mine, shared);
+  if (threadIdx.x == 0) {
+    args.counts[blockIdx.x] = sum;
+  }
+}
+
+// Brings the tuples of a block that are left behind those of the blocks before. Returns how many
+// all blocks have.
+__device__ uint32_t bring_together(const DemandArgs& args, const Range& range, Shared& shared) {
+  uint32_t before = 0, all = 0;
+  for (uint32_t block = threadIdx.x; block < gridDim.x; block += kThreads) {
+    before += block < blockIdx.x ? args.counts[block] : 0;
+    all += args.counts[block];
+  }
+  uint32_t to = sum_of(before, shared);
+  for (int64_t tile = range.begin; tile < range.end; tile += kTile) {
+    const int64_t first = tile + int64_t{threadIdx.x} * kItems;
+    uint32_t keys[kItems], mine = 0, place = 0, sum = 0;
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) {
+      keys[i] = first + i < range.end ? args.keys[1][first + i] : kDone;
+      mine += keys[i] != kDone ? 1 : 0;
+    }
+    __syncthreads();
+    Scan(shared.scan).ExclusiveSum(mine, place, sum);
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) {
+      if (keys[i] != kDone) {
+        args.keys[0][to + place] = keys[i];
+        args.tuples[0][to + place] = static_cast<uint32_t>(first + i);
+        ++place;
+      }
+    }
+    to += sum;
+  }
+  return sum_of(all, shared);
 }
 
 __device__ uint32_t digit_of(uint32_t key, int pass) {
@@ -184,16 +230,8 @@ __device__ void move_tile(const DemandArgs& args, int64_t tile, int count, int p
   __syncthreads();
 }
 
-__global__ void __launch_bounds__(kThreads, kBlocksEach)
-    sort_on_demand_kernel(const __grid_constant__ DemandArgs args) {
-  __shared__ Shared shared;
-  if (refused(args.check) || !is_needed(args.sorted)) {
-    return;
-  }
+__device__ void sort(const DemandArgs& args, const Range& range, Shared& shared) {
   const auto grid = cooperative_groups::this_grid();
-  const int64_t count = args.key.tuples.points;
-  const Range range(count);
-  make_keys(args, range);
   for (int pass = 0; pass < args.passes; ++pass) {
     count_digits(args, range, pass, shared);
     grid.sync();
@@ -205,9 +243,28 @@ __global__ void __launch_bounds__(kThreads, kBlocksEach)
     }
     grid.sync();
   }
-  for (int64_t look = int64_t{blockIdx.x} * kThreads + threadIdx.x; look * kLookStride < count;
+}
+
+__global__ void __launch_bounds__(kThreads, kBlocksEach)
+    sort_on_demand_kernel(const __grid_constant__ DemandArgs args) {
+  __shared__ Shared shared;
+  ChainState& state = *args.chains.state;
+  if (refused(args.check) || (state.crowded == 0 && state.has_long == 0)) {
+    return;
+  }
+  const auto grid = cooperative_groups::this_grid();
+  const Range all(args.key.tuples.points);
+  make_keys(args, all, shared);
+  grid.sync();
+  const uint32_t left = bring_together(args, all, shared);
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    state.left = left;
+  }
+  grid.sync();
+  sort(args, Range(left), shared);
+  for (int64_t look = int64_t{blockIdx.x} * kThreads + threadIdx.x; look * kLookStride < left;
        look += int64_t{gridDim.x} * kThreads) {
-    look_for_long<uint32_t>(args.sorted, count, args.key.skipped, look);
+    look_for_long<uint32_t>(args.sorted, left, args.key.skipped, look);
   }
 }
 
@@ -215,17 +272,27 @@ unsigned demand_blocks() {
   return static_cast<unsigned>(kBlocksEach * current_device().multiprocessors);
 }
 
+// Blocks wait for one another, so all must be there at once. Where the stream has but a part of the
+// device, fewer do.
 void launch_cooperative(const DemandArgs& args, Stream stream) {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeCooperative;
   attribute.val.cooperative = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = demand_blocks();
   config.blockDim = kThreads;
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  cudaLaunchKernelEx(&config, sort_on_demand_kernel, args);
+  cudaError_t result = cudaErrorCooperativeLaunchTooLarge;
+  for (unsigned blocks = demand_blocks();
+       blocks > 0 && result == cudaErrorCooperativeLaunchTooLarge; blocks /= 2) {
+    config.gridDim = blocks;
+    result = cudaLaunchKernelEx(&config, sort_on_demand_kernel, args);
+    if (result == cudaErrorCooperativeLaunchTooLarge) {
+      cudaGetLastError();  // forgets it
+    }
+  }
+  check_result(result, "starting a sort");
 }
 
 }  // namespace
@@ -262,7 +329,7 @@ SortedTuples launch_sort_on_demand(const ScatterNest& scatter, const ScatterCall
                  .long_capacity = long_capacity(scatter),
                  .long_state = reinterpret_cast<LongLists*>(workspace + layout.long_state),
                  .wide = false,
-                 .chains = chains.state};
+                 .count = &chains.state->left};
   launch_cooperative(args, call.stream);
   return args.sorted;
 }
