@@ -13,6 +13,8 @@ namespace {
 // A call of a few dozen rows is over in less time than it takes to cut it into tiles.
 constexpr int64_t kSmallCall = 256;  // rows
 constexpr int64_t kSmallOutput = int64_t{32} << 10;
+// Output of a tile. Every tile starts without rows on their way, so it should not be short.
+constexpr int64_t kTileOutput = int64_t{1} << 20;
 
 }  // namespace
 
@@ -84,8 +86,8 @@ bool run_small(const Nest& nest, const GatherBuffers& buffers, const Launch& /*l
 bool run_rows(const Nest& nest, const GatherBuffers& buffers, const Launch& launch) {
   Tiling tiling = tile_nest(nest);
   tiling.prefetch_rows = prefetch_rows(nest);
-  // About 64 KiB of output per tile; narrow rows in multiples of 64, so that tiles share no line.
-  const int64_t rows = std::max<int64_t>(1, (int64_t{64} << 10) / nest.row_bytes);
+  // Narrow rows in multiples of 64, so that tiles share no line.
+  const int64_t rows = std::max<int64_t>(1, kTileOutput / nest.row_bytes);
   tiling.inner_tile =
       std::min(tiling.inner.extent, nest.row_bytes < kLine ? rows / kLine * kLine : rows);
   return run_tiling(nest, tiling, buffers, launch);
