@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "execution/cancel.h"
+#include "execution/copy_rows.h"
 #include "sheaf/plan.h"
 
 namespace sheaf {
@@ -141,6 +142,8 @@ struct Backend {
   // Host: run_ranges() of ranges.h, from at most `threads`. Null: it has no threads.
   void (*ranges)(int64_t count, int64_t bytes, int threads,
                  const std::function<void(int64_t, int64_t)>& work) = nullptr;
+  // Host: copy_rows() of copy_rows.h. Null: plain loops do.
+  void (*copy_rows)(const RowCopy& copy, int threads) = nullptr;
 };
 
 }  // namespace sheaf

@@ -55,7 +55,8 @@ constexpr Backend kBackend{.name = "cpu",
                            .fill = host_fill,
                            .count = host_count,
                            .divide = host_divide,
-                           .ranges = ranges};
+                           .ranges = ranges,
+                           .copy_rows = copy_rows};
 
 }  // namespace
 }  // namespace cpu

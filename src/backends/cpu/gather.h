@@ -18,6 +18,8 @@ const char* narrow_refusal(const KernelQuery& query);
 bool run_small(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
 bool run_rows(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
 
+void copy_rows(const RowCopy& copy, int threads);  // Backend::copy_rows
+
 // Why rows are not one contiguous row per index, side by side in the output; null if they are.
 const char* rows_shape_refusal(const Nest& nest);
 
@@ -34,6 +36,10 @@ bool run_strided(const Nest& nest, const GatherBuffers& buffers, const Launch& l
 
 // tiling.cc: how many rows ahead of its use a row is prefetched; 0: rows are in cache.
 int64_t prefetch_rows(const Nest& nest);
+int64_t rows_ahead(int64_t row_bytes);  // the same for rows that are not in cache
+
+// tiling.cc: whether so large an output is written around the cache.
+bool exceeds_cache(int64_t output_bytes);
 
 // tiling.cc: runs a nest in tiles. A family has chosen their sizes; the rest of `tiling` is decided
 // here. False if a bad index was met (launch.check_while_moving).

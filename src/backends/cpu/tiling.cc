@@ -28,8 +28,7 @@ bool worth_streaming(const Nest& nest, const Tiling& tiling, int threads) {
     return false;
   }
   const int64_t bytes = point_count(nest) * nest.row_bytes;
-  if (bytes <= std::min(kStreamedOutput, caches().last / 4) ||
-      tiling.inner.output != nest.row_bytes) {
+  if (!exceeds_cache(bytes) || tiling.inner.output != nest.row_bytes) {
     return false;
   }
   // Where nothing but the output goes through the last level, many threads write it there faster
@@ -102,7 +101,15 @@ int64_t prefetch_rows(const Nest& nest) {
   if (reach_of_indices(nest) <= caches().l2 / 2) {
     return 0;
   }
-  return std::clamp<int64_t>(kPrefetchBytes / nest.row_bytes, 2, kPrefetchRows);
+  return rows_ahead(nest.row_bytes);
+}
+
+int64_t rows_ahead(int64_t row_bytes) {
+  return std::clamp<int64_t>(kPrefetchBytes / row_bytes, 2, kPrefetchRows);
+}
+
+bool exceeds_cache(int64_t output_bytes) {
+  return output_bytes > std::min(kStreamedOutput, caches().last / 4);
 }
 
 bool run_tiling(const Nest& nest, Tiling& tiling, const GatherBuffers& buffers,
