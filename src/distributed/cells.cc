@@ -82,14 +82,37 @@ struct CellWalk {
   int64_t cell(int64_t element, int64_t position) const {
     int64_t cell = position;
     for (const auto& c : space.components) {
-      const int64_t entry = resolve(load_index<Index>(indices, element + c.index_offset), c.extent,
-                                    negative, out_of_range);
+      const int64_t entry =
+          entry_of(load_index<Index>(indices, element + c.index_offset), c.extent);
       if (entry == kOutside) {
         return kNoCell;
       }
       cell += entry * c.cell_stride;
     }
     return cell;
+  }
+
+  // Most indices name an entry as they are.
+  int64_t entry_of(Index value, int64_t extent) const {
+    const int64_t at = widen(value);
+    return static_cast<uint64_t>(at) < static_cast<uint64_t>(extent)
+               ? at
+               : resolve(value, extent, negative, out_of_range);
+  }
+
+  // Cells of neighbours with a single index each.
+  void run_of_one(int64_t element, int64_t position, const CellSpace::WalkDim& run, int64_t length,
+                  int64_t* cells) const {
+    // Copies: a stored cell might change what a reference refers to, and would have it read again.
+    const CellWalk walk = *this;
+    const CellSpace::Component c = space.components[0];
+    const CellSpace::WalkDim step = run;
+    for (int64_t i = 0; i < length; ++i) {
+      const int64_t at = element + c.index_offset + i * step.index_stride;
+      const int64_t entry = walk.entry_of(load_index<Index>(walk.indices, at), c.extent);
+      cells[i] =
+          entry == kOutside ? kNoCell : position + i * step.cell_stride + entry * c.cell_stride;
+    }
   }
 
   // Runs along the last dimension; an odometer over the others.
@@ -112,9 +135,14 @@ struct CellWalk {
       }
       const auto& run = space.dims[last];
       const int64_t length = std::min(count, run.extent - at[last]);
-      for (int64_t i = 0; i < length; ++i) {
-        *cells++ = cell(element + i * run.index_stride, position + i * run.cell_stride);
+      if (space.components.size() == 1) {
+        run_of_one(element, position, run, length, cells);
+      } else {
+        for (int64_t i = 0; i < length; ++i) {
+          cells[i] = cell(element + i * run.index_stride, position + i * run.cell_stride);
+        }
       }
+      cells += length;
       count -= length;
       at[last] += length;
       for (int d = last; d > 0 && at[d] == space.dims[d].extent; --d) {
@@ -151,38 +179,19 @@ CellSpace cell_space(const Plan& plan) {
   return space;
 }
 
-namespace {
-
-void walk_cells(const CellSpace& space, const Plan& plan, OutOfRange rule, const void* indices,
-                int64_t first, int64_t count, int64_t* cells) {
+void read_cells(const CellSpace& space, const Plan& plan, const void* indices, int64_t first,
+                int64_t count, int64_t* cells) {
   if (count == 0) {
     return;
   }
+  // Trusted indices have been checked, too: one that has changed since leads nowhere.
+  const OutOfRange rule =
+      plan.nest().out_of_range == OutOfRange::kTrust ? OutOfRange::kFail : plan.nest().out_of_range;
   with_index_type(plan.indices().dtype, [&](auto zero) {
     CellWalk<decltype(zero)>{space, plan.nest().negative, rule,
                              static_cast<const std::byte*>(indices)}
         .walk(first, count, cells);
   });
-}
-
-}  // namespace
-
-void read_cells(const CellSpace& space, const Plan& plan, const void* indices, int64_t first,
-                int64_t count, int64_t* cells) {
-  walk_cells(space, plan, plan.nest().out_of_range, indices, first, count, cells);
-}
-
-bool all_in_range(const CellSpace& space, const Plan& plan, const void* indices) {
-  constexpr int64_t kChunk = 512;  // stays in the first-level cache
-  int64_t cells[kChunk];
-  for (int64_t first = 0; first < space.tuples; first += kChunk) {
-    const int64_t count = std::min(kChunk, space.tuples - first);
-    walk_cells(space, plan, OutOfRange::kFail, indices, first, count, cells);
-    if (std::find(cells, cells + count, kNoCell) != cells + count) {
-      return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace sheaf::distributed

@@ -48,7 +48,4 @@ inline constexpr int64_t kNoCell = -1;  // a filled or skipped index
 void read_cells(const CellSpace& space, const Plan& plan, const void* indices, int64_t first,
                 int64_t count, int64_t* cells);
 
-// Whether every index is in range. Much faster than the walk that reports the first bad one.
-bool all_in_range(const CellSpace& space, const Plan& plan, const void* indices);
-
 }  // namespace sheaf::distributed

@@ -97,6 +97,18 @@ void Communicator::wait(MPI_Request* requests, int64_t count) const {
   }
 }
 
+void Communicator::poll(int polls) const {
+  constexpr int kPollsPerProbe = 64, kPollsBeforeYield = 1024;
+  if (polls % kPollsPerProbe != kPollsPerProbe - 1) {
+    return;
+  }
+  int found = 0;
+  check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  if (polls >= kPollsBeforeYield) {
+    std::this_thread::yield();
+  }
+}
+
 void Communicator::together(std::string_view who, const std::function<void()>& work) const {
   std::exception_ptr mine;
   try {

@@ -38,6 +38,10 @@ class Communicator {
   // Waits for all requests, and lets other processes run meanwhile.
   void wait(MPI_Request* requests, int64_t count) const;
 
+  // Between two looks at memory that another rank will write, the first time with 0 `polls`: lets
+  // messages move and, after a while, other processes run.
+  void poll(int polls) const;
+
   // Calls `work`. If it throws on any rank, throws on all of them what it threw on the lowest.
   void together(std::string_view who, const std::function<void()>& work) const;
 
@@ -60,7 +64,7 @@ class Communicator {
   mutable bool broken_ = false;
 };
 
-enum Tag : int { kRequest = 1, kReply, kTaken, kCells, kRows };
+enum Tag : int { kRequest = 1, kReply, kCells, kRows };
 
 inline size_t size(int64_t count) { return static_cast<size_t>(count); }
 

@@ -23,7 +23,7 @@ uint64_t spread(int64_t cell) {  // the finaliser of SplitMix64: neighbours land
 }  // namespace
 
 DistinctCells::DistinctCells(const mpi::Split& split, int64_t inner, int64_t max_tuples)
-    : split_(split), inner_(inner) {
+    : places_(split), inner_(inner) {
   const auto tuples = static_cast<size_t>(max_tuples);
   const size_t slots = std::bit_ceil(std::max<size_t>(2 * tuples, 16));
   mask_ = slots - 1;
@@ -47,7 +47,7 @@ void DistinctCells::start(int64_t count) {
 
 void DistinctCells::add(int32_t tuple, int64_t cell) {
   const int64_t entry = inner_ == 1 ? cell : cell / inner_;
-  const mpi::Split::Place place = split_.place(entry);
+  const mpi::Split::Place place = places_.of(entry);
   distinct_.push_back(tuple);
   owners_.push_back(place.rank);
   locals_.push_back(place.local * inner_ + (cell - entry * inner_));
@@ -93,16 +93,6 @@ void DistinctCells::assign(const int64_t* cells, int64_t count) {
       next_[static_cast<size_t>(slot.last)] = tuple;
     }
     slot.last = tuple;
-  }
-  sort_by_owner();
-}
-
-void DistinctCells::assign_all(const int64_t* cells, int64_t count) {
-  start(count);
-  for (int64_t t = 0; t < count; ++t) {
-    if (cells[t] != kNoCell) {
-      add(static_cast<int32_t>(t), cells[t]);
-    }
   }
   sort_by_owner();
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "distributed/places.h"
 #include "sheaf/mpi.h"
 
 namespace sheaf::distributed {
@@ -20,9 +21,6 @@ class DistinctCells {
 
   // Reads cells [0, count), kNoCell among them.
   void assign(const int64_t* cells, int64_t count);
-  // The same without looking for equal cells: where no wire is saved, that costs more than it
-  // saves.
-  void assign_all(const int64_t* cells, int64_t count);
 
   // Distinct cells of rank `owner`: numbers [begin(owner), begin(owner + 1)).
   int64_t begin(int owner) const { return begins_[static_cast<size_t>(owner)]; }
@@ -42,7 +40,7 @@ class DistinctCells {
     int32_t last;  // tuple that had this cell
   };
 
-  const mpi::Split& split_;
+  Places places_;
   int64_t inner_;
   uint64_t mask_;
   std::vector<Slot> table_;        // open addressing, at most half full

@@ -7,9 +7,7 @@
 //   round k    requests travel | owner gathers | replies travel | requester unpacks
 //   round k+1                    requests travel | owner gathers  | replies travel | …
 //
-// On one node replies need not travel: owners gather into a window that all can read, and say
-// where. A part of it is used again three rounds later, when those who asked have said that they
-// took their rows.
+// On one node rows need not travel: see shared_gather.h.
 #pragma once
 
 #include <exception>
@@ -18,7 +16,6 @@
 #include "distributed/communicator.h"
 #include "distributed/distinct.h"
 #include "distributed/local_part.h"
-#include "distributed/window.h"
 
 namespace sheaf::distributed {
 
@@ -27,11 +24,6 @@ class GatherRun {
   // Takes all memory. `largest_tuples` is the largest number of tuples of any rank.
   GatherRun(const Communicator& comm, const mpi::ShardedTensor& tensor, const Plan& plan,
             const CellSpace& space, const mpi::ShardedOptions& options, int64_t largest_tuples);
-
-  // Collective, before take_buffers(): opens a window if the options and the ranks allow it.
-  void share_memory();
-  // The memory that rows travel through where there is no window.
-  void take_buffers();
 
   // Indices are good on every rank. Throws on every rank what went wrong with a part.
   void run(const void* indices, std::byte* output);
@@ -48,9 +40,7 @@ class GatherRun {
   int64_t rows_for(int rank, int64_t round) const;
   void post_requests(int64_t round);
   void serve(int64_t round);
-  std::byte* served(int64_t round);
   void post_replies(int64_t round);
-  void post_places(int64_t round);
   void unpack(int64_t round, int64_t first, std::byte* output);
   void unpack_own(int64_t round, int64_t first, std::byte* output);
   void unpack_from(const std::byte* rows, int rank, int64_t round, int64_t first,
@@ -60,7 +50,6 @@ class GatherRun {
   const Communicator& comm_;
   const Plan& plan_;
   const CellSpace& space_;
-  bool shares_;
   int64_t batch_tuples_ = 0, batches_ = 0;
   int64_t quota_ = 0;  // rows per round and pair of ranks
   DistinctCells distinct_;
@@ -70,14 +59,7 @@ class GatherRun {
   std::vector<int64_t> asked_cells_[2];  // by other ranks, per round
   std::vector<std::byte> served_[2];     // rows for them
   std::vector<std::byte> received_[2];   // rows from them
-  std::unique_ptr<Window> window_;       // or the rows of all ranks, of kParts rounds
-  static constexpr int kParts = 3;
-  struct Places {
-    std::vector<int64_t> mine, theirs;  // by rank: where in the window its rows, or mine, begin
-  } places_[2];
   Messages requests_[2], replies_[2];
-  Messages taken_[kParts];  // that rows of a round were taken, from others and to them
-  std::vector<std::byte> taken_notes_[kParts];  // by rank, as received
   std::exception_ptr failed_;
 };
 

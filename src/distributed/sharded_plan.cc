@@ -7,6 +7,8 @@
 #include "distributed/gather_run.h"
 #include "distributed/scatter_run.h"
 #include "distributed/sharded_tensor.h"
+#include "distributed/shared_gather.h"
+#include "execution/registry.h"
 #include "plan/byte_ranges.h"
 #include "plan/index_error.h"
 #include "plan/lower.h"
@@ -18,10 +20,12 @@
 
 namespace sheaf::mpi {
 
+using distributed::Board;
 using distributed::CellSpace;
 using distributed::Communicator;
 using distributed::GatherRun;
 using distributed::ScatterRun;
+using distributed::SharedGather;
 
 struct ShardedPlan::State {
   State(const ShardedTensor& data, Request asked, const ShardedOptions& o)
@@ -34,13 +38,17 @@ struct ShardedPlan::State {
   std::optional<Plan> plan;   // on the whole tensor
   std::optional<Plan> alone;  // the same on the part, where one rank has everything
   CellSpace space;
+  std::unique_ptr<Board> board;  // where the ranks of one node share memory
+  std::unique_ptr<SharedGather> shared_gather;
   std::unique_ptr<GatherRun> gather;
   std::unique_ptr<ScatterRun> scatter;
   Traffic none;
   std::future<void> running;
 
   void check_request();
+  void share_memory(int64_t largest_tuples);
   void take_memory(int64_t largest_tuples);
+  bool all_in_range(const void* indices) const;
   void check_call(const ConstTensor& indices, const ConstTensor& grid) const;
   void run(const ConstTensor& indices, const ConstTensor& grid, void* output);
   void check_idle() const;
@@ -117,6 +125,14 @@ void ShardedPlan::State::check_request() {
   space = distributed::cell_space(*plan);
 }
 
+// Collective. The board belongs to the state, which all ranks free together, also where only one of
+// them finds no memory for the rest.
+void ShardedPlan::State::share_memory(int64_t largest_tuples) {
+  if (!plan->is_scatter() && tensor.ranks() > 1) {
+    board = SharedGather::open_board(comm, space, options, largest_tuples);
+  }
+}
+
 void ShardedPlan::State::take_memory(int64_t largest_tuples) {
   if (runs_alone(tensor)) {
     Request r = plan->request();
@@ -127,9 +143,19 @@ void ShardedPlan::State::take_memory(int64_t largest_tuples) {
     alone = make_plan(r);
   } else if (plan->is_scatter()) {
     scatter = std::make_unique<ScatterRun>(comm, tensor, *plan, space, options, largest_tuples);
+  } else if (board) {
+    shared_gather =
+        std::make_unique<SharedGather>(comm, tensor, *plan, space, options, largest_tuples, *board);
   } else {
     gather = std::make_unique<GatherRun>(comm, tensor, *plan, space, options, largest_tuples);
   }
+}
+
+// Much faster than the walk that reports the first bad index.
+bool ShardedPlan::State::all_in_range(const void* indices) const {
+  const auto* const bytes = static_cast<const std::byte*>(indices);
+  const Launch launch{.threads = distributed::threads_per_rank()};
+  return space.tuples == 0 || host_backends().front()->check(*plan, bytes, launch);
 }
 
 // `grid`: the output of a gather, the updates of a scatter.
@@ -157,8 +183,7 @@ void ShardedPlan::State::check_call(const ConstTensor& indices, const ConstTenso
   }
   // Also where the caller vouches for them: a wrong one must not lead to a rank that is not there.
   const OutOfRange rule = r.rule.out_of_range;
-  if ((rule == OutOfRange::kFail || rule == OutOfRange::kTrust) &&
-      !distributed::all_in_range(space, *plan, indices.data)) {
+  if ((rule == OutOfRange::kFail || rule == OutOfRange::kTrust) && !all_in_range(indices.data)) {
     throw_first_bad_index(*plan, indices.data);
   }
 }
@@ -177,7 +202,9 @@ void ShardedPlan::State::run(const ConstTensor& indices, const ConstTensor& grid
       }
     }
   });
-  if (gather) {
+  if (shared_gather) {
+    shared_gather->run(indices.data, static_cast<std::byte*>(output));
+  } else if (gather) {
     gather->run(indices.data, static_cast<std::byte*>(output));
   } else if (scatter) {
     scatter->run(indices.data, static_cast<const std::byte*>(grid.data));
@@ -256,9 +283,10 @@ const TensorSpec& ShardedPlan::output() const { return state_->plan->output(); }
 const TensorSpec& ShardedPlan::updates() const { return state_->plan->updates(); }
 
 const ShardedPlan::Traffic& ShardedPlan::traffic() const {
-  return state_->gather    ? state_->gather->traffic
-         : state_->scatter ? state_->scatter->traffic
-                           : state_->none;
+  return state_->shared_gather ? state_->shared_gather->traffic
+         : state_->gather      ? state_->gather->traffic
+         : state_->scatter     ? state_->scatter->traffic
+                               : state_->none;
 }
 
 namespace {
@@ -270,11 +298,8 @@ ShardedPlan make_sharded_plan(const ShardedTensor& data, const Request& request,
   comm.together(request.name, [&] { state->check_request(); });
   comm.same_everywhere(request.name, identity(*state));
   const int64_t largest = comm.largest({state->space.tuples})[0];
+  state->share_memory(largest);
   comm.together(request.name, [&] { state->take_memory(largest); });
-  if (state->gather) {
-    state->gather->share_memory();
-    comm.together(request.name, [&] { state->gather->take_buffers(); });
-  }
   return ShardedPlan(std::move(state));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "distributed/window.h"
 
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 
 #include <cstring>
@@ -29,6 +30,18 @@ bool has_room(int64_t bytes) {
   return bytes <= free / 4;
 }
 
+// Whether this process may map as much: Open MPI 4.1 goes on with an address that leads nowhere
+// where a limit (ulimit -v) is in the way.
+bool has_addresses(int64_t bytes) {
+  void* const memory =
+      mmap(nullptr, size(2 * bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return false;
+  }
+  munmap(memory, size(2 * bytes));
+  return true;
+}
+
 MPI_Win allocate(const Communicator& comm, int64_t bytes) {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
@@ -51,7 +64,8 @@ MPI_Win allocate(const Communicator& comm, int64_t bytes) {
 
 std::unique_ptr<Window> Window::open(const Communicator& comm, int64_t bytes) {
   const std::vector<int64_t> largest = comm.largest({bytes, comm.crowded() ? 1 : 0});
-  const bool room = largest[1] == 0 && has_room(largest[0] * comm.ranks());
+  const int64_t all = largest[0] * comm.ranks();
+  const bool room = largest[1] == 0 && has_room(all) && has_addresses(all);
   if (comm.largest({room ? 0 : 1})[0] != 0 || !on_one_node(comm)) {
     return nullptr;
   }
@@ -81,7 +95,5 @@ Window::~Window() {
     MPI_Win_free(&window_);
   }
 }
-
-void Window::sync() const { comm_.check(MPI_Win_sync(window_), "MPI_Win_sync"); }
 
 }  // namespace sheaf::distributed

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Memory of every rank that all ranks of one node can read: rows lie there until they are wanted,
-// instead of travelling in messages.
+// Memory of every rank that all ranks of one node can read. It starts as zeros, and is ordinary
+// memory: atomics order what goes through it.
 #pragma once
 
 #include <memory>
@@ -25,9 +25,6 @@ class Window {
 
   std::byte* mine() const { return parts_[size(comm_.rank())]; }
   const std::byte* of(int rank) const { return parts_[size(rank)]; }
-
-  // Before the message that tells others of what was written, and after it has come.
-  void sync() const;
 
  private:
   const Communicator& comm_;

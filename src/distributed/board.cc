@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "distributed/board.h"
+
+#include <algorithm>
+#include <new>
+
+namespace sheaf::distributed {
+namespace {
+
+// Two lines: neighbours of a line that is written are fetched with it.
+constexpr int64_t kApart = 128;
+constexpr int64_t kPage = 4096;
+
+using Progress = std::atomic<int64_t>;
+static_assert(Progress::is_always_lock_free, "a lock would be known to one process only");
+
+// A rank's memory: how far it is; counts of kParts rounds; cells; rows, from a page on.
+constexpr int64_t kCountsAt = Board::kSteps * kApart;
+
+int64_t counts_per_round(int ranks) { return int64_t{ranks} + 1; }
+
+int64_t cells_at(int ranks) {
+  return kCountsAt + Board::kParts * counts_per_round(ranks) * int64_t{8};
+}
+
+int64_t first_row_at(const Board::Shape& shape, int ranks) {
+  const int64_t end = cells_at(ranks) + Board::kParts * shape.quota * ranks * int64_t{8};
+  return (end + kPage - 1) / kPage * kPage;
+}
+
+int64_t part_of(int64_t round) { return round % Board::kParts; }
+
+}  // namespace
+
+int64_t Board::bytes(const Shape& shape, int ranks) {
+  return first_row_at(shape, ranks) + kParts * shape.quota * ranks * shape.row_bytes;
+}
+
+std::unique_ptr<Board> Board::open(const Communicator& comm, const Shape& shape) {
+  std::unique_ptr<Window> window = Window::open(comm, bytes(shape, comm.ranks()));
+  return window ? std::make_unique<Board>(comm, shape, std::move(window)) : nullptr;
+}
+
+// Others may look at the counters already: a window starts as zeros, which they then find as well.
+Board::Board(const Communicator& comm, const Shape& shape, std::unique_ptr<Window> window)
+    : comm_(comm), shape_(shape), window_(std::move(window)) {
+  for (int step = 0; step < kSteps; ++step) {
+    new (window_->mine() + step * kApart) Progress(0);
+  }
+}
+
+const Progress& Board::progress(int rank, Step step) const {
+  return *std::launder(reinterpret_cast<const Progress*>(window_->of(rank) + step * kApart));
+}
+
+void Board::announce(Step step, int64_t round) {
+  auto& mine = *std::launder(reinterpret_cast<Progress*>(window_->mine() + step * kApart));
+  mine.store(round + 1, std::memory_order_release);
+}
+
+void Board::wait_for_all(Step step, int64_t round) const {
+  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+    const Progress& done = progress(rank, step);
+    for (int polls = 0; done.load(std::memory_order_acquire) <= round; ++polls) {
+      comm_.poll(polls);
+    }
+  }
+}
+
+Board::Asked Board::mine(int64_t round) {
+  const int ranks = comm_.ranks();
+  std::byte* const memory = window_->mine();
+  const int64_t counts = part_of(round) * counts_per_round(ranks) * 8;
+  const int64_t cells = part_of(round) * shape_.quota * ranks * 8;
+  return {reinterpret_cast<int64_t*>(memory + kCountsAt + counts),
+          reinterpret_cast<int64_t*>(memory + cells_at(ranks) + cells)};
+}
+
+const int64_t* Board::counts(int rank, int64_t round) const {
+  const int64_t at = part_of(round) * counts_per_round(comm_.ranks()) * 8;
+  return reinterpret_cast<const int64_t*>(window_->of(rank) + kCountsAt + at);
+}
+
+int64_t Board::count(int rank, int owner, int64_t round) const {
+  return std::clamp<int64_t>(counts(rank, round)[owner], 0, shape_.quota);
+}
+
+const int64_t* Board::cells(int rank, int owner, int64_t round) const {
+  const int64_t at = (part_of(round) * comm_.ranks() + owner) * shape_.quota * 8;
+  return reinterpret_cast<const int64_t*>(window_->of(rank) + cells_at(comm_.ranks()) + at);
+}
+
+bool Board::anyone_has_more(int64_t round) const {
+  const int ranks = comm_.ranks();
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (counts(rank, round)[ranks] > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+int64_t Board::rows_at(int64_t round) const {
+  return first_row_at(shape_, comm_.ranks()) +
+         part_of(round) * shape_.quota * comm_.ranks() * shape_.row_bytes;
+}
+
+}  // namespace sheaf::distributed
