@@ -72,8 +72,15 @@ TEST(SameBits, GathersThroughWindows) {
     problems.resize(2);  // MPICH keeps the cores busy while ranks wait for one another
   }
   for (Problem& p : problems) {
-    p.spread = Spread::kZipf;
+    for (const Spread spread : {Spread::kZipf, Spread::kOneEntry}) {
+      p.spread = spread;
+      EXPECT_EQ(difference(p, many_rounds), "");
+    }
+    p.division = p.axis == 0 ? Division::kCyclic : Division::kOffsets;
+    p.spread = Spread::kUniform;
+    p.rule = {.out_of_range = OutOfRange::kFill, .fill_value = 7};
     EXPECT_EQ(difference(p, many_rounds), "");
+    EXPECT_EQ(difference(p, {}), "");  // in one round
   }
   for (int i = 0; i < 2; ++i) {
     if (!values[i].empty()) {
