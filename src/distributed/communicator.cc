@@ -104,7 +104,7 @@ void Communicator::poll(int polls) const {
   }
   int found = 0;
   check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
-  if (polls >= kPollsBeforeYield) {
+  if (crowded_ || polls >= kPollsBeforeYield) {
     std::this_thread::yield();
   }
 }

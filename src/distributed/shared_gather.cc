@@ -13,6 +13,9 @@ namespace {
 constexpr int64_t kServedBytes = int64_t{1} << 20;
 // Below this many rows per pair of ranks, waiting costs more than the cache saves.
 constexpr int64_t kLeastRows = 64;
+// Bytes of output. Where ranks outnumber cores, MPICH takes 0.1 to 0.5 s to open a window, which
+// less would never pay for.
+constexpr int64_t kWorthCrowding = int64_t{8} << 20;
 constexpr int64_t kChunk = 512;  // cells that stay in the first-level cache
 
 // Memory per row of quota and pair of ranks: rows, cells and tuples of kParts rounds, and the cells
@@ -43,6 +46,10 @@ std::unique_ptr<Board> SharedGather::open_board(const Communicator& comm, const 
                                                 const mpi::ShardedOptions& options,
                                                 int64_t largest_tuples) {
   if (!options.shared_memory || space.row_bytes() == 0) {
+    return nullptr;
+  }
+  const bool crowded = comm.largest({comm.crowded() ? 1 : 0})[0] != 0;
+  if (crowded && largest_tuples < kWorthCrowding / space.row_bytes()) {
     return nullptr;
   }
   const int64_t quota = served_quota(space, comm.ranks(), options.workspace_bytes, largest_tuples);

@@ -63,9 +63,8 @@ MPI_Win allocate(const Communicator& comm, int64_t bytes) {
 }  // namespace
 
 std::unique_ptr<Window> Window::open(const Communicator& comm, int64_t bytes) {
-  const std::vector<int64_t> largest = comm.largest({bytes, comm.crowded() ? 1 : 0});
-  const int64_t all = largest[0] * comm.ranks();
-  const bool room = largest[1] == 0 && has_room(all) && has_addresses(all);
+  const int64_t all = comm.largest({bytes})[0] * comm.ranks();
+  const bool room = has_room(all) && has_addresses(all);
   if (comm.largest({room ? 0 : 1})[0] != 0 || !on_one_node(comm)) {
     return nullptr;
   }

@@ -13,9 +13,8 @@ namespace sheaf::distributed {
 
 class Window {
  public:
-  // Collective. `bytes` may differ between ranks. Null if the ranks are on several nodes, if
-  // they outnumber the cores, for then its collective calls cost more than it saves, or if one of
-  // them finds no room: then all go without.
+  // Collective. `bytes` may differ between ranks. Null if the ranks are on several nodes, or if one
+  // of them finds no room: then all go without.
   static std::unique_ptr<Window> open(const Communicator& comm, int64_t bytes);
 
   Window(const Communicator& comm, MPI_Win window);
