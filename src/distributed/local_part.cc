@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "distributed/communicator.h"
+#include "execution/copy_rows.h"
 #include "execution/host_steps.h"
 #include "plan/lower.h"
 #include "plan/reduce.h"
@@ -74,6 +75,9 @@ LocalPart::LocalPart(const mpi::ShardedTensor& tensor, const Plan& whole, const 
   if (groups_ > 1 || whole_table_) {
     tuples_.resize(static_cast<size_t>(max_rows * groups_));
   }
+  if (has_rows_ && !whole.is_scatter()) {
+    offsets_.resize(static_cast<size_t>(max_rows));
+  }
   if (whole.is_scatter() && cells_ > 0) {
     if (!whole.request().include_self && whole.request().reduction != Reduction::kNone) {
       seen_.resize(static_cast<size_t>(cells_));
@@ -127,6 +131,10 @@ void LocalPart::gather(const int64_t* cells, int64_t count, std::byte* rows) {
   if (count == 0 || row_bytes_ == 0) {
     return;
   }
+  if (has_rows_) {
+    copy_whole_rows(cells, count, rows);
+    return;
+  }
   const int64_t* tuples = tuples_of(cells, count);
   const TensorSpec indices(i64, {count, groups_});
   const Plan plan = plan_gather_nd(view_, indices, {.rule = {.negative = Negative::kOutOfRange}});
@@ -142,6 +150,27 @@ void LocalPart::gather(const int64_t* cells, int64_t count, std::byte* rows) {
   }
 }
 
+void LocalPart::check_cells(const int64_t* cells, int64_t count) const {
+  bool good = true;
+  for (int64_t i = 0; i < count; ++i) {
+    good &= static_cast<uint64_t>(cells[i]) < static_cast<uint64_t>(cells_);
+  }
+  if (!good) {
+    refuse(whole_.request(), {Reason::kIndex, "indices"}, "damaged message",
+           cat("a rank names a cell outside of the ", cells_, " here"),
+           "the same call on all ranks");
+  }
+}
+
+// A plan per round would cost more than it decides.
+void LocalPart::copy_whole_rows(const int64_t* cells, int64_t count, std::byte* rows) {
+  check_cells(cells, count);
+  for (int64_t i = 0; i < count; ++i) {
+    offsets_[static_cast<size_t>(i)] = cells[i] * row_stride_;
+  }
+  copy_rows({row(0), offsets_.data(), count, row_bytes_, rows, count * row_bytes_}, queue_.threads);
+}
+
 // A mean is a sum until end(). Cells that an update meets for the first time start afresh where
 // what was there does not count.
 void LocalPart::apply(const int64_t* cells, int64_t count, const std::byte* rows) {
@@ -149,11 +178,7 @@ void LocalPart::apply(const int64_t* cells, int64_t count, const std::byte* rows
     return;
   }
   const Request& r = whole_.request();
-  if (!std::all_of(cells, cells + count, [&](int64_t c) { return c >= 0 && c < cells_; })) {
-    refuse(r, {Reason::kIndex, "indices"}, "damaged message",
-           cat("a rank names a cell outside of the ", cells_, " here"),
-           "the same call on all ranks");
-  }
+  check_cells(cells, count);
   if (!seen_.empty()) {
     start_fresh_cells(cells, count);
   }

@@ -37,6 +37,8 @@ class LocalPart {
   void end();
 
  private:
+  void check_cells(const int64_t* cells, int64_t count) const;
+  void copy_whole_rows(const int64_t* cells, int64_t count, std::byte* rows);
   const int64_t* tuples_of(const int64_t* cells, int64_t count);
   TensorSpec rows_spec(int64_t count) const;
   bool rows_are_packed() const;
@@ -59,8 +61,9 @@ class LocalPart {
   bool has_rows_ = false;
   int64_t row_stride_ = 0;  // bytes
   std::vector<int64_t> tuples_;
-  std::vector<bool> seen_;       // cells that an update went to, without include_self
-  std::vector<int64_t> counts_;  // updates of each cell, for a mean
+  std::vector<int64_t> offsets_;  // of rows, where has_rows()
+  std::vector<bool> seen_;        // cells that an update went to, without include_self
+  std::vector<int64_t> counts_;   // updates of each cell, for a mean
 };
 
 }  // namespace sheaf::distributed
