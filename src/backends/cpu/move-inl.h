@@ -16,7 +16,6 @@
 #include "backends/cpu/gather_instruction-inl.h"
 #include "backends/cpu/machine.h"
 #include "backends/cpu/routines.h"
-#include "support/bit_cast.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sheaf::cpu::HWY_NAMESPACE {
@@ -176,12 +175,13 @@ HWY_INLINE void stream_row(const uint8_t* HWY_RESTRICT from, uint8_t* HWY_RESTRI
   }
 }
 
-// Every line of the row, as numbers: the first may begin before the data.
 HWY_INLINE void ask_row(const uint8_t* row, int64_t bytes) {
-  const auto begin = reinterpret_cast<uintptr_t>(row);
-  const uintptr_t end = begin + static_cast<uintptr_t>(bytes < kAskedBytes ? bytes : kAskedBytes);
-  for (uintptr_t line = begin & ~uintptr_t{kLine - 1}; line < end; line += kLine) {
-    ask_line(bit_cast<const void*>(line));
+  const int64_t asked = bytes < kAskedBytes ? bytes : kAskedBytes;
+  for (int64_t at = 0; at < asked; at += kLine) {
+    ask_line(row + at);
+  }
+  if (reinterpret_cast<uintptr_t>(row) % kLine != 0) {
+    ask_line(row + asked - 1);  // a row that starts within a line may end in one more
   }
 }
 
