@@ -274,7 +274,8 @@ void move_by_size(const RowMove& rows) {
 
 // Whether rows begin and end on lines of the output.
 HWY_INLINE bool whole_lines(const RowMove& rows) {
-  return rows.row_bytes % kLine == 0 && reinterpret_cast<uintptr_t>(rows.output) % kLine == 0;
+  return rows.row_bytes % kLine == 0 && rows.output_step % kLine == 0 &&
+         reinterpret_cast<uintptr_t>(rows.output) % kLine == 0;
 }
 
 void move_rows(const RowMove& rows) {
@@ -284,7 +285,8 @@ void move_rows(const RowMove& rows) {
     move_staged(rows);
   } else if (rows.stream) {
     move_wide<true>(rows);
-  } else if (kRowsInTurn && rows.prefetch_rows > 0 && rows.row_bytes >= 2 * kTurnBytes) {
+  } else if (kRowsInTurn && rows.prefetch_rows > 0 && rows.row_bytes >= 2 * kTurnBytes &&
+             whole_lines(rows)) {
     move_in_turn(rows);
   } else {
     move_wide<false>(rows);
