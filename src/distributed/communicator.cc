@@ -32,7 +32,10 @@ int local_ranks() {
   return 1;
 }
 
-int cores() { return static_cast<int>(std::thread::hardware_concurrency()); }
+int cores() {
+  static const auto count = static_cast<int>(std::thread::hardware_concurrency());  // reads a file
+  return count;
+}
 
 }  // namespace
 
