@@ -40,7 +40,8 @@ struct DirectRow {
   HWY_INLINE void prefetch(int64_t i, uint64_t index) const {
     const uint64_t offset = kPacked ? index * uint64_t{kPart}
                                     : index * uint64_t(stride) + uint64_t(i) * uint64_t(data_step);
-    prefetch_line(bit_cast<const std::byte*>(reinterpret_cast<uintptr_t>(data) + offset));
+    prefetch_row<1, kPart*(kTwice ? 2 : 1)>(
+        bit_cast<const std::byte*>(reinterpret_cast<uintptr_t>(data) + offset));
   }
   HWY_INLINE void copy(int64_t i, int64_t entry) const {
     const std::byte* row = from(i, entry);
