@@ -56,9 +56,12 @@ __global__ void fill_floats(float* values, int64_t count, uint64_t seed) {
   }
 }
 
-__global__ void fill_indices(int64_t* values, int64_t count, uint64_t extent, uint64_t seed) {
+// One of `padding` is 0, if that is not 0.
+__global__ void fill_indices(int64_t* values, int64_t count, uint64_t extent, uint64_t seed,
+                             int64_t padding) {
   for (int64_t i = blockIdx.x * 256LL + threadIdx.x; i < count; i += gridDim.x * 256LL) {
-    values[i] = static_cast<int64_t>(__umul64hi(mixed(seed + i), extent));
+    const auto any = static_cast<int64_t>(__umul64hi(mixed(seed + i), extent));
+    values[i] = padding != 0 && i % padding == 0 ? 0 : any;
   }
 }
 
@@ -72,7 +75,7 @@ __global__ void add_up(const uint8_t* bytes, int64_t count, unsigned long long* 
 
 int64_t bytes_of(const TensorSpec& spec) { return element_count(spec.sizes) * spec.dtype.bytes(); }
 
-enum class Spread { kUniform, kZipf, kDistinct };
+enum class Spread { kUniform, kZipf, kDistinct, kPadded };
 
 // Entries 0, 1, 2 … with probabilities 1, 1/2^s, 1/3^s …, in the order of a shuffled list.
 std::vector<int64_t> zipf(int64_t count, int64_t extent, double s) {
@@ -132,8 +135,9 @@ struct Tensors {
     const int64_t count = element_count(c.plan.indices().sizes);
     indices = allocate(count * 8);
     auto* const device = reinterpret_cast<int64_t*>(indices.get());
-    if (c.spread == Spread::kUniform) {
-      fill_indices<<<2048, 256>>>(device, count, static_cast<uint64_t>(c.extent), 3);
+    if (c.spread == Spread::kUniform || c.spread == Spread::kPadded) {
+      fill_indices<<<2048, 256>>>(device, count, static_cast<uint64_t>(c.extent), 3,
+                                  c.spread == Spread::kPadded ? 1000 : 0);
     } else {
       const std::vector<int64_t> values =
           c.spread == Spread::kZipf ? zipf(count, c.extent, 1.2) : distinct(count, c.extent);
@@ -336,6 +340,7 @@ Cases scatters() {
         Spread::kUniform, kAdd);
   }
   add("add 4 Mi rows of 16 B zipf into 1 Mi", 4 * kMi, kMi, 4, Spread::kZipf, kAdd);
+  add("add 4 Mi rows of 16 B into 1 Mi, 0.1 % to one", 4 * kMi, kMi, 4, Spread::kPadded, kAdd);
   add("add 4 Mi rows of 16 B into 4 Mi", 4 * kMi, 4 * kMi, 4, Spread::kUniform, kAdd);
   add("add 16 Mi rows of 4 B into 16 Mi", 16 * kMi, 16 * kMi, 1, Spread::kUniform, kAdd);
   add("add 32 Mi rows of 16 B into 8 Mi", 32 * kMi, 8 * kMi, 4, Spread::kUniform, kAdd);

@@ -96,6 +96,12 @@ Plan scatter_plan(Reduction reduction, OutOfRange rule) {
                       {.reduction = reduction, .rule = {.out_of_range = rule}});
 }
 
+// Updates so narrow that they are linked into chains: cuda.chained.
+Plan narrow_plan(OutOfRange rule) {
+  return plan_scatter({f32, {kRows, 3}}, {i32, {kPicked}}, {f32, {kPicked, 3}},
+                      {.reduction = Reduction::kAdd, .rule = {.out_of_range = rule}});
+}
+
 void capture_and_replay(const Plan& plan, bool fresh = false) {
   Job job(plan);
   const DeviceStream stream;
@@ -122,10 +128,32 @@ TEST_F(CudaGraph, ScatterThatMayFail) {
   }
 }
 
+TEST_F(CudaGraph, NarrowScatter) {
+  capture_and_replay(narrow_plan(OutOfRange::kSkip));
+  capture_and_replay(narrow_plan(OutOfRange::kFail));
+}
+
+// Chains or a sort: the device decides in every replay.
+TEST_F(CudaGraph, ReplaysWithOtherIndicesTakeOtherWays) {
+  Job job(narrow_plan(OutOfRange::kFail));
+  const DeviceStream stream;
+  const DeviceGraph graph(stream, [&] { job.run(stream); });
+  for (const int32_t cells : {5000, 1, 5000, 100}) {
+    job.refill(8);
+    for (int32_t& index : job.indices) {
+      index %= cells;
+    }
+    send(job.indices, job.device_indices);
+    graph.launch(stream);
+    job.expect_result(stream);
+  }
+}
+
 // A bad index on a replay is reported, and the next replay with good ones works.
 TEST_F(CudaGraph, ABadIndexOnAReplayIsRefused) {
   for (const Plan& plan :
-       {gather_plan(OutOfRange::kFail), scatter_plan(Reduction::kAdd, OutOfRange::kFail)}) {
+       {gather_plan(OutOfRange::kFail), scatter_plan(Reduction::kAdd, OutOfRange::kFail),
+        narrow_plan(OutOfRange::kFail)}) {
     Job job(plan);
     const DeviceStream stream;
     const DeviceGraph graph(stream, [&] { job.run(stream); });
@@ -148,7 +176,8 @@ TEST_F(CudaGraph, ABadIndexOnAReplayIsRefused) {
 // Two runs at once, each with its own workspace, do not meet.
 TEST_F(CudaStreams, TwoAtOnce) {
   const std::vector<Plan> plans = {gather_plan(OutOfRange::kFail),
-                                   scatter_plan(Reduction::kAdd, OutOfRange::kFail)};
+                                   scatter_plan(Reduction::kAdd, OutOfRange::kFail),
+                                   narrow_plan(OutOfRange::kFail)};
   for (const Plan& plan : plans) {
     Job first(plan);
     Job second(scatter_plan(Reduction::kMean, OutOfRange::kSkip));

@@ -178,6 +178,49 @@ TEST_F(CudaHostile, IndicesThatChangeDuringACall) {
   }
 }
 
+// Kernels that read indices twice must stay within their memory if they differ: compute-sanitizer
+// would tell. The sums are anything.
+TEST_F(CudaHostile, IndicesThatChangeDuringAScatter) {
+  constexpr int64_t kCells = 5000, kUpdates = 20000, kRows = 200, kColumns = 512;
+  std::vector<Plan> plans;
+  for (const OutOfRange rule : {OutOfRange::kFail, OutOfRange::kSkip}) {
+    plans.push_back(plan_scatter({f32, {kCells, 3}}, {i64, {kUpdates}}, {f32, {kUpdates, 3}},
+                                 {.reduction = Reduction::kAdd, .rule = {.out_of_range = rule}}));
+    plans.push_back(plan_scatter_elements(
+        {f32, {kRows, kColumns}}, {i64, {kRows, kColumns}}, {f32, {kRows, kColumns}},
+        {.axis = 1, .reduction = Reduction::kAdd, .rule = {.out_of_range = rule}}));
+  }
+  CudaMemory indices(kRows * kColumns * 8), updates(kRows * kColumns * 4);
+  CudaMemory output(kRows * kColumns * 4);
+  updates.fill(std::byte{0}, updates.bytes());
+  output.fill(std::byte{0}, output.bytes());
+  const DeviceStream running, changing;
+  const PinnedMemory near(indices.bytes()), far(indices.bytes());
+  std::memset(near.data(), 0, near.bytes());
+  std::memset(far.data(), 0x7A, far.bytes());
+  for (const Plan& plan : plans) {
+    const auto index_bytes = static_cast<size_t>(element_count(plan.indices().sizes)) * 8;
+    for (const std::string& kernel : gpu().kernels(plan)) {
+      const RunOptions options{.kernel = kernel};
+      const cuda::Workspace workspace(cuda::workspace_bytes(plan, options));
+      for (int round = 0; round < 30; ++round) {
+        changing.upload(indices.data(), round % 2 == 0 ? near.data() : far.data(), index_bytes);
+        cuda::run(plan, output.data(), indices.data(), updates.data(), output.data(), workspace,
+                  running, options);
+      }
+      changing.wait();
+      try {
+        cuda::check(plan, workspace, running);
+      } catch (const IndexError&) {  // as it may be
+      }
+      std::vector<float> got(kRows * kColumns, 1);
+      output.download(got.data(), output.bytes());
+      EXPECT_TRUE(std::all_of(got.begin(), got.end(), [](float sum) { return sum == 0; }))
+          << kernel;
+    }
+  }
+}
+
 // A workspace serves one run after the other, whatever became of them.
 TEST_F(CudaHostile, AFailedRunLeavesTheWorkspaceUsable) {
   const Plan plan = plan_gather({i32, {4}}, {i32, {3}});

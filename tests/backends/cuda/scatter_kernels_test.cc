@@ -190,53 +190,78 @@ std::vector<DeviceCheck> long_lists() {
   return checks;
 }
 
+constexpr int64_t kChained = 70000, kChainedCells = 30000, kMi = 1 << 20;
+
+Plan chained_add(int64_t cells, int64_t updates, int64_t columns, IndexRule rule = {}) {
+  return plan_scatter({f32, {cells, columns}}, {i64, {updates}}, {f32, {updates, columns}},
+                      {.reduction = Reduction::kAdd, .rule = rule});
+}
+
+oracle::Wide anywhere(int64_t number, int64_t cells) {
+  const uint64_t mixed = static_cast<uint64_t>(number) * 2654435761U >> 7;
+  return oracle::Wide{static_cast<int64_t>(mixed) % cells};
+}
+
 // Narrow updates of many cells, which are linked into chains. Chains of every length about those
-// at which they are sorted elsewhere, or left to the sort of all.
-std::vector<DeviceCheck> chains() {
-  constexpr int64_t kUpdates = 70000, kCells = 30000, kMi = 1 << 20;
+// at which they are brought in order elsewhere, or left to the sort.
+std::vector<DeviceCheck> chain_lengths() {
   std::vector<DeviceCheck> checks;
-  for (const DType type : oracle::kNumberTypes) {
-    for (const Reduction reduction : oracle::kReductions) {
-      if (oracle::joins(type, reduction)) {
-        const auto shift = static_cast<size_t>(type.bytes() < 16 ? type.bytes() : 0);
-        checks.push_back({plan_scatter({type, {kCells, 3}}, {i32, {kUpdates}},
-                                       {type, {kUpdates, 3}}, {.reduction = reduction}),
-                          spread(kCells, i32), shift});
-      }
-    }
-  }
-  const auto add = [&](int64_t cells, int64_t updates, int64_t columns, auto index) {
-    checks.push_back(
-        {plan_scatter({f32, {cells, columns}}, {i64, {updates}}, {f32, {updates, columns}},
-                      {.reduction = Reduction::kAdd, .rule = {.out_of_range = OutOfRange::kSkip}}),
-         index});
-  };
-  const auto mixed = [](int64_t number) { return number * 7919 % kUpdates; };
-  const auto anywhere = [](int64_t number, int64_t cells) {
-    return oracle::Wide{static_cast<int64_t>(static_cast<uint64_t>(number) * 2654435761U >> 7) %
-                        cells};
-  };
   for (const int64_t columns : {1, 4, 16}) {
     // Cell c has c + 1 updates, from all over; the others few, and some indices lead nowhere.
-    add(kCells, kUpdates, columns, [=](int64_t number) {
-      int64_t cell = 0, at = mixed(number);
-      while (cell < 100 && at > cell) {
-        at -= ++cell;
-      }
-      return cell < 100 ? oracle::Wide{cell} : 100 + anywhere(number, kCells);
-    });
+    checks.push_back(
+        {chained_add(kChainedCells, kChained, columns, {.out_of_range = OutOfRange::kSkip}),
+         [](int64_t number) {
+           int64_t cell = 0, at = number * 7919 % kChained;
+           while (cell < 100 && at > cell) {
+             at -= ++cell;
+           }
+           return cell < 100 ? oracle::Wide{cell} : 100 + anywhere(number, kChainedCells);
+         }});
     // Half of the updates of one cell: a sample shows it.
-    add(kCells, kUpdates, columns, [=](int64_t number) {
-      return number % 2 == 0 ? oracle::Wide{7} : anywhere(number, kCells);
-    });
+    checks.push_back({chained_add(kChainedCells, kChained, columns), [](int64_t number) {
+                        return number % 2 == 0 ? oracle::Wide{7} : anywhere(number, kChainedCells);
+                      }});
     // Neighbours lead to one cell, 40 and 100 of them: no sample shows the second.
-    add(kMi, kMi, columns, [](int64_t number) { return oracle::Wide{number / 40}; });
-    add(kMi, kMi, columns, [](int64_t number) { return oracle::Wide{number / 100}; });
+    for (const int64_t length : {40, 100}) {
+      checks.push_back({chained_add(kMi, kMi, columns),
+                        [=](int64_t number) { return oracle::Wide{number / length}; }});
+    }
+    // 300 updates of one cell, out of order with the others.
+    checks.push_back({chained_add(kMi, kMi, columns), [](int64_t number) {
+                        return number % 3500 == 3 ? oracle::Wide{9} : anywhere(number, kMi);
+                      }});
   }
-  // Two indices per update, and updates in another order than theirs.
-  checks.push_back({plan_scatter_nd({f32, {300, 200}}, {i64, {260, 270, 2}},
-                                    {f32, {260, 270}, {1, 260}}, {.reduction = Reduction::kSub}),
-                    spread(200, i64), 4});
+  return checks;
+}
+
+std::vector<DeviceCheck> chains() {
+  std::vector<DeviceCheck> checks = chain_lengths();
+  for (const DType type : {f16, bf16, f32, f64}) {
+    for (const Reduction reduction : oracle::kReductions) {
+      const Plan plan = plan_scatter({type, {kChainedCells, 3}}, {i32, {kChained}},
+                                     {type, {kChained, 3}}, {.reduction = reduction});
+      checks.push_back(
+          {plan, spread(kChainedCells, i32), static_cast<size_t>(type.bytes() < 8 ? 2 : 8) * 2});
+    }
+  }
+  for (const OutOfRange rule :
+       {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kSkip, OutOfRange::kWrap}) {
+    checks.push_back({chained_add(kChainedCells, kChained, 2, {.out_of_range = rule}),
+                      spread(kChainedCells + 10, i64)});
+  }
+  // One bad index, the last.
+  checks.push_back({chained_add(kChainedCells, kChained, 4), [](int64_t number) {
+                      return number + 1 == kChained ? oracle::Wide{kChainedCells}
+                                                    : anywhere(number, kChainedCells);
+                    }});
+  // Two indices per update, and updates in another order than theirs, the same for all, reversed.
+  const auto pairs = [](const TensorSpec& updates) {
+    return plan_scatter_nd({f32, {300, 200}}, {i64, {260, 270, 2}}, updates,
+                           {.reduction = Reduction::kSub});
+  };
+  checks.push_back({pairs({f32, {260, 270}, {1, 260}}), spread(200, i64), 4});
+  checks.push_back({pairs({f32, {260, 270}, {0, 0}}), spread(200, i64)});
+  checks.push_back({pairs({f32, {260, 270}, {-270, -1}}), spread(200, i64)});
   return checks;
 }
 
@@ -281,6 +306,30 @@ TEST_F(CudaScatterKernels, Rules) {
         }
       }
     }
+  }
+}
+
+// What one run leaves in a workspace must not show in the next.
+TEST_F(CudaScatterKernels, ChainsOneAfterTheOther) {
+  const Plan plan = chained_add(kChainedCells, kChained, 1);
+  const cuda::Workspace workspace(plan);
+  CudaMemory indices(kChained * 8), updates(kChained * 4), output(kChainedCells * 4);
+  const std::vector<float> ones(kChained, 1);
+  updates.upload(ones.data(), updates.bytes());
+  for (const int64_t cells : {int64_t{1}, kChainedCells, kChained / 100, kChainedCells}) {
+    std::vector<int64_t> picked(kChained);
+    std::vector<float> expected(kChainedCells), got(kChainedCells);
+    for (int64_t i = 0; i < kChained; ++i) {
+      picked[static_cast<size_t>(i)] = i % cells;
+      expected[static_cast<size_t>(i % cells)] += 1;
+    }
+    indices.upload(picked.data(), indices.bytes());
+    output.fill(std::byte{0}, output.bytes());
+    cuda::run(plan, output.data(), indices.data(), updates.data(), output.data(), workspace,
+              nullptr, {.kernel = "cuda.chained"});
+    cuda::check(plan, workspace);
+    output.download(got.data(), output.bytes());
+    EXPECT_EQ(got, expected) << cells << " cells";
   }
 }
 
