@@ -18,8 +18,9 @@ namespace {
 constexpr int64_t kPrefetchRows = 32;
 constexpr int64_t kPrefetchBytes = 8192;
 // An output larger than this is written around the cache. A fraction of the last level: it is
-// shared with the inputs, and with whatever else runs.
-constexpr int64_t kStreamedOutput = int64_t{32} << 20;
+// shared with the inputs, and with whatever else runs. A core that gathers rows of 256 bytes needs
+// 51 ns each into an output of 32 MiB that goes through the cache, and 22 into one that does not.
+constexpr int64_t kStreamedOutput = int64_t{16} << 20;
 // A row that the indices jump about in is brought into the first-level cache up to this size.
 constexpr int64_t kAheadBytes = int64_t{64} << 10;
 
