@@ -123,7 +123,7 @@ struct ShardedOptions {
 };
 
 // One sharded gather or scatter: planned, with its workspace. Made once, run often; one run at a
-// time. Freeing it is collective.
+// time. Freeing it is collective: all ranks free their plans in the same order.
 class ShardedPlan {
  public:
   // A gather into `output`, which has the sizes of output() and is row-major.

@@ -30,14 +30,17 @@ int64_t first_row_at(const Board::Shape& shape, int ranks) {
 
 int64_t part_of(int64_t round) { return round % Board::kParts; }
 
-}  // namespace
-
-int64_t Board::bytes(const Shape& shape, int ranks) {
-  return first_row_at(shape, ranks) + kParts * shape.quota * ranks * shape.row_bytes;
+// Of each rank. Whole pages: one rank's part may follow another's, and counters are aligned.
+int64_t bytes_of(const Board::Shape& shape, int ranks) {
+  const int64_t end =
+      first_row_at(shape, ranks) + Board::kParts * shape.quota * ranks * shape.row_bytes;
+  return (end + kPage - 1) / kPage * kPage;
 }
 
+}  // namespace
+
 std::unique_ptr<Board> Board::open(const Communicator& comm, const Shape& shape) {
-  std::unique_ptr<Window> window = Window::open(comm, bytes(shape, comm.ranks()));
+  std::unique_ptr<Window> window = Window::open(comm, bytes_of(shape, comm.ranks()));
   return window ? std::make_unique<Board>(comm, shape, std::move(window)) : nullptr;
 }
 
@@ -61,7 +64,7 @@ void Board::announce(Step step, int64_t round) {
 void Board::wait_for_all(Step step, int64_t round) const {
   for (int rank = 0; rank < comm_.ranks(); ++rank) {
     const Progress& done = progress(rank, step);
-    for (int polls = 0; done.load(std::memory_order_acquire) <= round; ++polls) {
+    for (int64_t polls = 0; done.load(std::memory_order_acquire) <= round; ++polls) {
       comm_.poll(polls);
     }
   }
@@ -82,7 +85,8 @@ const int64_t* Board::counts(int rank, int64_t round) const {
 }
 
 int64_t Board::count(int rank, int owner, int64_t round) const {
-  return std::clamp<int64_t>(counts(rank, round)[owner], 0, shape_.quota);
+  const volatile int64_t& count = counts(rank, round)[owner];  // read once, whoever writes there
+  return std::clamp<int64_t>(int64_t{count}, 0, shape_.quota);
 }
 
 const int64_t* Board::cells(int rank, int owner, int64_t round) const {

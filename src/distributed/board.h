@@ -25,7 +25,6 @@ class Board {
   };
   // Collective; the same on every rank. Null where Window::open() gives none.
   static std::unique_ptr<Board> open(const Communicator& comm, const Shape& shape);
-  static int64_t bytes(const Shape& shape, int ranks);  // of each rank
 
   Board(const Communicator& comm, const Shape& shape, std::unique_ptr<Window> window);
 

@@ -91,7 +91,7 @@ void Communicator::check(int code, const char* what) const {
 void Communicator::wait(MPI_Request* requests, int64_t count) const {
   constexpr int kPolls = 64;
   int done = 0;
-  for (int polls = 0; done == 0; ++polls) {
+  for (int64_t polls = 0; done == 0; ++polls) {
     check(MPI_Testall(static_cast<int>(count), requests, &done, MPI_STATUSES_IGNORE),
           "MPI_Testall");
     if (done == 0 && crowded_ && polls >= kPolls) {
@@ -100,7 +100,7 @@ void Communicator::wait(MPI_Request* requests, int64_t count) const {
   }
 }
 
-void Communicator::poll(int polls) const {
+void Communicator::poll(int64_t polls) const {
   constexpr int kPollsPerProbe = 64, kPollsBeforeYield = 1024;
   if (polls % kPollsPerProbe != kPollsPerProbe - 1) {
     return;

@@ -40,7 +40,7 @@ class Communicator {
 
   // Between two looks at memory that another rank will write, the first time with 0 `polls`: lets
   // messages move and, after a while, other processes run.
-  void poll(int polls) const;
+  void poll(int64_t polls) const;
 
   // Calls `work`. If it throws on any rank, throws on all of them what it threw on the lowest.
   void together(std::string_view who, const std::function<void()>& work) const;

@@ -147,10 +147,12 @@ void GatherRun::serve(int64_t round) {
   for (int rank = 0; rank < comm_.ranks(); ++rank) {
     rows += rows_for(rank, round);
   }
-  try {
-    part_.gather(asked_cells_[round % 2].data(), rows, served_[round % 2].data());
-  } catch (...) {
-    failed_ = std::current_exception();
+  if (!failed_) {
+    try {
+      part_.gather(asked_cells_[round % 2].data(), rows, served_[round % 2].data());
+    } catch (...) {
+      failed_ = std::current_exception();
+    }
   }
 }
 

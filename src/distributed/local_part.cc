@@ -131,6 +131,7 @@ void LocalPart::gather(const int64_t* cells, int64_t count, std::byte* rows) {
   if (count == 0 || row_bytes_ == 0) {
     return;
   }
+  check_cells(cells, count);
   if (has_rows_) {
     copy_whole_rows(cells, count, rows);
     return;
@@ -150,6 +151,10 @@ void LocalPart::gather(const int64_t* cells, int64_t count, std::byte* rows) {
   }
 }
 
+int LocalPart::threads() const {
+  return queue_.device.empty() ? queue_.threads : threads_per_rank();
+}
+
 void LocalPart::check_cells(const int64_t* cells, int64_t count) const {
   bool good = true;
   for (int64_t i = 0; i < count; ++i) {
@@ -164,7 +169,6 @@ void LocalPart::check_cells(const int64_t* cells, int64_t count) const {
 
 // A plan per round would cost more than it decides.
 void LocalPart::copy_whole_rows(const int64_t* cells, int64_t count, std::byte* rows) {
-  check_cells(cells, count);
   for (int64_t i = 0; i < count; ++i) {
     offsets_[static_cast<size_t>(i)] = cells[i] * row_stride_;
   }

@@ -29,7 +29,7 @@ class LocalPart {
     return static_cast<const std::byte*>(part_.tensor().data) + cell * row_stride_;
   }
   int64_t row_stride() const { return row_stride_; }  // bytes
-  int threads() const { return queue_.threads; }      // of the host, for rows of this part
+  int threads() const;                                // of the host, for rows of this part
 
   // A scatter is begin(), any number of apply(), end(). Updates are applied in their order.
   void begin();

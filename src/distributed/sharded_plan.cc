@@ -154,7 +154,9 @@ void ShardedPlan::State::take_memory(int64_t largest_tuples) {
 // Much faster than the walk that reports the first bad index.
 bool ShardedPlan::State::all_in_range(const void* indices) const {
   const auto* const bytes = static_cast<const std::byte*>(indices);
-  const Launch launch{.threads = distributed::threads_per_rank()};
+  const Queue& queue = tensor.part().queue();
+  const bool limited = queue.device.empty() && queue.threads > 0;
+  const Launch launch{.threads = limited ? queue.threads : distributed::threads_per_rank()};
   return space.tuples == 0 || host_backends().front()->check(*plan, bytes, launch);
 }
 

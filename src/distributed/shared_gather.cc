@@ -160,7 +160,7 @@ void SharedGather::route(Round& asked, const Board::Asked& board, int64_t count)
 }
 
 // Rows for all who ask, those of rank 0 first. A part that fails (a file that cannot be read) must
-// not leave the others waiting: they get rows without meaning, and the error at the end.
+// not leave the others waiting: they get rows without meaning, and the first error at the end.
 void SharedGather::serve(int64_t round) {
   board_.wait_for_all(Board::kTaken, round - Board::kParts);
   Round& asked = rounds_[round % Board::kParts];
@@ -176,10 +176,12 @@ void SharedGather::serve(int64_t round) {
       asked.rows_before[size(rank)] += board_.count(before, rank, round);
     }
   }
-  try {
-    part_.gather(asked_cells_.data(), rows, board_.my_rows(round));
-  } catch (...) {
-    failed_ = std::current_exception();
+  if (!failed_) {
+    try {
+      part_.gather(asked_cells_.data(), rows, board_.my_rows(round));
+    } catch (...) {
+      failed_ = std::current_exception();
+    }
   }
   board_.announce(Board::kServed, round);
 }

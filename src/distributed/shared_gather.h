@@ -9,6 +9,7 @@
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <vector>
 
 #include "distributed/board.h"

@@ -105,7 +105,7 @@ TEST_F(Traffic, GatherSendsEachRowOncePerPairOfRanks) {
 
 TEST_F(Traffic, RowsOfOneNodeAreNotSent) {
   if (ranks > static_cast<int>(std::thread::hardware_concurrency())) {
-    GTEST_SKIP() << "more ranks than cores send messages";
+    GTEST_SKIP() << "ranks that outnumber cores get small outputs by messages";
   }
   for (int64_t local = 0; local < split.count(rank); ++local) {
     std::fill_n(part.begin() + local * kWidth, kWidth,

@@ -18,7 +18,7 @@ const char* narrow_refusal(const KernelQuery& query);
 bool run_small(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
 bool run_rows(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
 
-void copy_rows(const RowCopy& copy, int threads);  // Backend::copy_rows
+void copy_rows(const RowCopy& copy, int threads);  // copy_rows.cc: Backend::copy_rows
 
 // Why rows are not one contiguous row per index, side by side in the output; null if they are.
 const char* rows_shape_refusal(const Nest& nest);

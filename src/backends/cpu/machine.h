@@ -37,8 +37,8 @@ inline void prefetch_line(const void* address) {
 }
 
 // The same for rows of kBytes. On arm64, g++ drops __builtin_prefetch() out of some loops. Rows of
-// a line and more need it, so they get an instruction that is kept; of shorter ones many are in
-// cache, and that would cost 1.1 times.
+// more than half a line need it, so they get an instruction that is kept; of shorter ones many are
+// in cache, and that would cost 1.1 times.
 template <int kLevel, int64_t kBytes>
 inline void prefetch_row(const void* address) {
 #if defined(__aarch64__) && defined(__GNUC__)

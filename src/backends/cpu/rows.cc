@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // cpu.small, cpu.rows_wide and cpu.rows_narrow: one contiguous row per index.
-#include <hwy/cache_control.h>
-
 #include <algorithm>
 
 #include "backends/cpu/gather.h"
 #include "backends/cpu/machine.h"
-#include "backends/cpu/parallel.h"
 #include "backends/cpu/points.h"
 
 namespace sheaf::cpu {
@@ -94,27 +91,6 @@ bool run_rows(const Nest& nest, const GatherBuffers& buffers, const Launch& laun
   tiling.inner_tile =
       std::min(tiling.inner.extent, nest.row_bytes < kLine ? rows / kLine * kLine : rows);
   return run_tiling(nest, tiling, buffers, launch);
-}
-
-void copy_rows(const RowCopy& copy, int threads) {
-  const bool stream =
-      kStreamingStores && copy.row_bytes >= kLine && exceeds_cache(copy.written_bytes);
-  const int64_t bytes = copy.count * std::max(copy.row_bytes, kLine);
-  parallel_ranges(copy.count, worthwhile_threads(bytes, threads), [&](int64_t begin, int64_t end) {
-    RowMove rows{};
-    rows.data = copy.data;
-    rows.offsets = copy.offsets + begin;
-    rows.count = end - begin;
-    rows.output = copy.output + begin * copy.row_bytes;
-    rows.output_step = copy.row_bytes;
-    rows.row_bytes = copy.row_bytes;
-    rows.prefetch_rows = rows_ahead(copy.row_bytes);
-    rows.stream = stream;
-    routines().move(rows);
-    if (stream) {
-      hwy::FlushStream();
-    }
-  });
 }
 
 }  // namespace sheaf::cpu
