@@ -266,9 +266,10 @@ Cases gathers() {
       return plan_gather({type, {rows, columns}}, {i64, {picked}}, {.rule = rule});
     });
   }
-  for (const int64_t picked : {1000, 10000}) {
-    add_rules(cases, std::to_string(picked) + " rows of 16 B", 100000, [=](IndexRule rule) {
-      return plan_gather({f32, {100000, 4}}, {i64, {picked}}, {.rule = rule});
+  for (const int64_t picked : {1000, 10000, 100000, 200000}) {
+    constexpr int64_t kRows = 1 << 26;
+    add_rules(cases, std::to_string(picked) + " rows of 16 B", kRows, [=](IndexRule rule) {
+      return plan_gather({f32, {kRows, 4}}, {i64, {picked}}, {.rule = rule});
     });
   }
   for (const auto& [rows, columns] : {std::pair{16384, 16384}, std::pair{2048, 100000}}) {
@@ -281,9 +282,13 @@ Cases gathers() {
           return plan_gather_elements({f32, {r, c}}, {i64, {r, c}}, {.axis = 1, .rule = rule});
         });
   }
-  add_rules(cases, "elements axis 0 16384x16384", 16384, [](IndexRule rule) {
-    return plan_gather_elements({f32, {16384, 16384}}, {i64, {16384, 16384}}, {.rule = rule});
-  });
+  for (const auto& [rows, columns] : {std::pair{16384, 16384}, std::pair{8192, 32768},
+                                      std::pair{4096, 65536}, std::pair{1024, 1024}}) {
+    add_rules(cases, "elements axis 0 " + std::to_string(rows) + "x" + std::to_string(columns),
+              rows, [=, r = rows, c = columns](IndexRule rule) {
+                return plan_gather_elements({f32, {r, c}}, {i64, {r, c}}, {.rule = rule});
+              });
+  }
   for (const int64_t c : {1, 4, 32, 128}) {
     add_rules(cases, "pairs C " + std::to_string(c), 4096, [=](IndexRule rule) {
       return plan_gather_nd({f32, {4096, 4096, c}}, {i64, {(1 << 24) / c, 2}}, {.rule = rule});
@@ -362,13 +367,18 @@ Cases scatters() {
     });
   }
   for (const int64_t cells : {10, 100, 1000}) {
-    cases.push_back([=] {
-      return Case{"scatter_elements add 16384x16384 into " + std::to_string(cells),
-                  plan_scatter_elements(
-                      {f32, {16384, cells}}, {i64, {16384, 16384}}, {f32, {16384, 16384}},
-                      {.axis = 1, .reduction = kAdd, .rule = {.out_of_range = OutOfRange::kClamp}}),
-                  cells};
-    });
+    for (const int64_t axis : {1, 0}) {
+      const Dims sizes = axis == 1 ? Dims{16384, cells} : Dims{cells, 16384};
+      cases.push_back([=] {
+        return Case{
+            "scatter_elements add 16384x16384 into " + std::to_string(cells) + " axis " +
+                std::to_string(axis),
+            plan_scatter_elements(
+                {f32, sizes}, {i64, {16384, 16384}}, {f32, {16384, 16384}},
+                {.axis = axis, .reduction = kAdd, .rule = {.out_of_range = OutOfRange::kClamp}}),
+            cells};
+      });
+    }
   }
   return cases;
 }

@@ -16,6 +16,7 @@ constexpr GatherKernel kGather[] = {
     {"cuda.lookup", lookup_refusal, run_lookup, Checks::kWhileMoving},
     {"cuda.elements", elements_refusal, run_lookup, Checks::kWhileMoving},
     {"cuda.long_rows", long_rows_refusal, run_long_rows, Checks::kWhileMoving},
+    {"cuda.held_columns", held_columns_refusal, run_held_columns, Checks::kWhileMoving},
     {"cuda.columns", columns_refusal, run_columns, Checks::kWhileMoving, columns_bytes},
     {"cuda.small", small_refusal, run_small, Checks::kFirst},
     {"cuda.rows", rows_refusal, run_rows, Checks::kWhileMoving},
@@ -23,6 +24,7 @@ constexpr GatherKernel kGather[] = {
 };
 
 constexpr ScatterKernel kScatter[] = {
+    {"cuda.private", private_refusal, run_private},
     {"cuda.turned", turned_refusal, run_turned, Checks::kNever, turned_bytes},
     {"cuda.shared", shared_refusal, run_shared},
     {"cuda.atomics", atomics_refusal, run_atomics},

@@ -224,7 +224,7 @@ StripKernel kernel_for(const Nest& nest) {
 
 }  // namespace
 
-const char* columns_refusal(const KernelQuery& query) {
+const char* choosing_columns_refusal(const KernelQuery& query) {
   const Nest& nest = query.nest;
   if (nest.loops.size() < 2 || nest.coordinates.size() != 1) {
     return "not one index per element";
@@ -240,10 +240,18 @@ const char* columns_refusal(const KernelQuery& query) {
     return "entries are not aligned to their size, or this is no power of 2";
   }
   const Loop& middle = nest.loops[nest.loops.size() - 2];
-  if (middle.data != 0 || middle.index == 0 || middle.extent < coordinate.extent / 8) {
-    return "a column is chosen from too few times";
+  return middle.data == 0 && middle.index != 0 && middle.extent >= coordinate.extent / 8
+             ? nullptr
+             : "a column is chosen from too few times";
+}
+
+const char* columns_refusal(const KernelQuery& query) {
+  const Nest& nest = query.nest;
+  if (const char* refusal = choosing_columns_refusal(query)) {
+    return refusal;
   }
-  if (coordinate.extent * inner.extent * inner.data <= current_device().l2_bytes / 4) {
+  const Loop& inner = nest.loops.back();
+  if (nest.coordinates[0].extent * inner.extent * inner.data <= current_device().l2_bytes / 4) {
     return "data fits into L2 as it is";
   }
   return fits_columns(nest) ? nullptr : "strips that fit into L2 are too narrow, or too many";

@@ -64,7 +64,15 @@ bool run_lookup(const Nest& nest, const GatherBuffers& buffers, const Launch& la
 const char* long_rows_refusal(const KernelQuery& query);
 bool run_long_rows(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
 
-// columns.cu: strips of columns of the innermost loop, each with its part of data packed.
+// Why indices do not choose among rows, column by column, often enough to make strips of columns of
+// the innermost loop; null if they do.
+const char* choosing_columns_refusal(const KernelQuery& query);
+
+// held_columns.cu: narrow strips, each with its part of data in shared memory.
+const char* held_columns_refusal(const KernelQuery& query);
+bool run_held_columns(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
+
+// columns.cu: wide strips, each with its part of data packed for L2.
 const char* columns_refusal(const KernelQuery& query);
 bool run_columns(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
 size_t columns_bytes(const Nest& nest, int threads);

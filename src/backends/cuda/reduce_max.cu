@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backends/cuda/reduce_chained.cuh"
 #include "backends/cuda/reduce_long.cuh"
+#include "backends/cuda/reduce_private.cuh"
 #include "backends/cuda/reduce_shared.cuh"
 
 namespace sheaf::cuda {
@@ -12,6 +13,8 @@ void reduce_max(const ScatterNest& scatter, const ScatterCall& call, const Sorte
 void chained_max(const ScatterNest& scatter, const ScatterCall& call, const Chains& chains) {
   launch_chained<Reduction::kMax>(scatter, call, chains);
 }
+
+void private_max(const PrivateCall& call) { launch_private<Reduction::kMax>(call); }
 
 void shared_max(const SharedCall& call) { launch_shared<Reduction::kMax>(call); }
 

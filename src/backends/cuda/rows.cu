@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 // Up to this many words a call takes the time of two dependent loads and of fetching the code: one
 // word per thread, and little code.
-constexpr int64_t kFewWords = int64_t{1} << 16;
+constexpr int64_t kFewWords = int64_t{1} << 17;
 constexpr int kFewThreads = 128;
 
 template <int kBytes, Indices kIndices>

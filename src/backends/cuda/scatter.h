@@ -33,6 +33,10 @@ const char* last_refusal(const KernelQuery& query);
 bool run_last(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
 size_t last_bytes(const Nest& nest, int threads);
 
+// scatter_private.cu: a thread for each column of few cells.
+const char* private_refusal(const KernelQuery& query);
+bool run_private(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);
+
 // scatter_shared.cu: the cells of a few columns in shared memory.
 const char* shared_refusal(const KernelQuery& query);
 bool run_shared(const Nest& nest, const ScatterBuffers& buffers, const Launch& launch);

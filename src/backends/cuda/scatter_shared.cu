@@ -14,20 +14,6 @@ namespace {
 
 constexpr int64_t kReserved = 1024;  // of every block's shared memory, by CUDA
 
-// The one loop that walks over the updates of a column; -1: there is none, or more than one.
-int updates_loop(const Nest& nest) {
-  int found = -1;
-  for (int l = 0; l < nest.loops.size(); ++l) {
-    if (nest.loops[l].data == 0) {
-      if (found >= 0 || nest.loops[l].index == 0) {
-        return -1;
-      }
-      found = l;
-    }
-  }
-  return found;
-}
-
 // The nest taken apart, and how a group of columns fits into shared memory.
 struct Shape {
   Nest batch;
@@ -98,6 +84,19 @@ void launch_assign(const SharedCall& call, const Nest& nest) {
 }
 
 }  // namespace
+
+int updates_loop(const Nest& nest) {
+  int found = -1;
+  for (int l = 0; l < nest.loops.size(); ++l) {
+    if (nest.loops[l].data == 0) {
+      if (found >= 0 || nest.loops[l].index == 0) {
+        return -1;
+      }
+      found = l;
+    }
+  }
+  return found;
+}
 
 const char* shared_refusal(const KernelQuery& query) {
   const Nest& nest = query.nest;

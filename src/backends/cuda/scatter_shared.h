@@ -47,6 +47,9 @@ struct SharedCall {
   size_t shared_bytes;
 };
 
+// The one loop that walks over the updates of a column; -1: there is none, or more than one.
+int updates_loop(const Nest& nest);
+
 // Neighbouring columns that a block takes together, of a nest that cuda.shared accepts.
 int64_t shared_columns(const Nest& nest);
 

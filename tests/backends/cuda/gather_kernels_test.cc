@@ -147,6 +147,35 @@ std::vector<DeviceCheck> far_columns() {
   return {{plan, spread(5000, i32), 4}, {odd, spread(6000, i64)}, {batches, spread(4000, u16)}};
 }
 
+// Columns of tables that are held in shared memory by strips of every width, whole or in part, with
+// columns that fill no strip, and addresses that are aligned to elements only.
+std::vector<DeviceCheck> held_columns() {
+  constexpr int64_t kOutputs = 600'000;  // enough for any device
+  constexpr int64_t kRows[] = {50, 2500, 5000, 12000, 16500};
+  std::vector<DeviceCheck> checks;
+  const auto add = [&](DType type, int64_t rows) {
+    const auto shift = static_cast<size_t>(type == c128 ? 0 : type.bytes());
+    checks.push_back(
+        {plan_gather_elements({type, {rows, 64}}, {i64, {kOutputs / 60, 64}}), spread(rows, i64)});
+    checks.push_back({plan_gather_elements({type, {rows, 67}}, {i64, {kOutputs / 60, 67}}),
+                      spread(rows, i64), shift});
+    checks.push_back(
+        {plan_gather_elements({type, {3, rows, 40}}, {i32, {3, kOutputs / 100, 40}},
+                              {.axis = 1, .rule = {Negative::kOutOfRange, OutOfRange::kFill, 7}}),
+         spread(rows + rows / 3, i32)});
+  };
+  for (const int64_t rows : kRows) {
+    add(f32, rows);
+  }
+  for (const DType type : {u8, f16, f64, c128}) {
+    add(type, 2500);
+    add(type, 16500);
+  }
+  checks.push_back(
+      {plan_gather_elements({f32, {900, 2000}}, {u16, {500, 2000}}), spread(900, u16)});
+  return checks;
+}
+
 TEST_F(CudaGatherKernels, Rows) { run_all(rows()); }
 TEST_F(CudaGatherKernels, InnerAxis) { run_all(inner_axis()); }
 TEST_F(CudaGatherKernels, Elements) { run_all(elements()); }
@@ -154,6 +183,7 @@ TEST_F(CudaGatherKernels, LongRows) { run_all(long_rows()); }
 TEST_F(CudaGatherKernels, Tuples) { run_all(tuples()); }
 TEST_F(CudaGatherKernels, Strided) { run_all(strided()); }
 TEST_F(CudaGatherKernels, FarColumns) { run_all(far_columns()); }
+TEST_F(CudaGatherKernels, HeldColumns) { run_all(held_columns()); }
 
 // Every rule with indices of which a third is outside, on both sides.
 TEST_F(CudaGatherKernels, Rules) {
@@ -188,7 +218,7 @@ TEST_F(CudaGatherKernels, Rules) {
 
 TEST_F(CudaGatherKernels, NoKernelGoesUntried) {
   EXPECT_EQ(untried_kernels({rows(), inner_axis(), elements(), long_rows(), tuples(), strided(),
-                             far_columns()}),
+                             far_columns(), held_columns()}),
             std::set<std::string>());
 }
 

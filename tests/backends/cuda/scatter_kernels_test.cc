@@ -141,6 +141,43 @@ std::vector<DeviceCheck> columns() {
   return checks;
 }
 
+// Columns of few cells, so many of them that each has a thread to itself.
+std::vector<DeviceCheck> columns_of_few_cells() {
+  std::vector<DeviceCheck> checks;
+  const auto add = [&](DType type, DType index, int64_t cells, int64_t columns, int64_t count,
+                       Reduction reduction, size_t shift = 0) {
+    const ScatterElementsOptions along{.axis = 1, .reduction = reduction};
+    checks.push_back({plan_scatter_elements({type, {columns, cells}}, {index, {columns, count}},
+                                            {type, {columns, count}}, along),
+                      spread(cells, index), shift});
+    checks.push_back({plan_scatter_elements({type, {cells, columns}}, {index, {count, columns}},
+                                            {type, {count, columns}}, {.reduction = reduction}),
+                      spread(cells, index), shift});
+  };
+  for (const DType type : {f16, bf16, f32, f64, i32, i64, u16, c64}) {
+    const auto bytes = static_cast<size_t>(type == c64 ? 4 : type.bytes());
+    for (const Reduction reduction : {Reduction::kNone, Reduction::kAdd, Reduction::kMul}) {
+      for (const int64_t count : {8, 40, 64, 200, 201}) {
+        add(type, i64, 10, 2011, count, reduction);
+      }
+      add(type, i32, 3, 2048, 72, reduction, bytes);
+      add(type, u8, 3, 2048, 72, reduction);
+      add(type, i32, 70, 9001, 56, reduction);
+    }
+  }
+  for (const Reduction reduction : kFew) {
+    const IndexRule skip{.out_of_range = OutOfRange::kSkip};
+    checks.push_back(
+        {plan_scatter_elements({f32, {30, 8, 90}}, {i64, {30, 48, 90}}, {f32, {30, 48, 90}},
+                               {.axis = 1, .reduction = reduction, .rule = skip}),
+         spread(12, i64)});
+    checks.push_back({plan_scatter({f32, {3000, 9}}, {i32, {400}}, {f32, {3000, 400}},
+                                   {.axis = 1, .reduction = reduction, .rule = skip}),
+                      spread(14, i32)});
+  }
+  return checks;
+}
+
 // Columns too long for several of them to share a block: they are turned first.
 std::vector<DeviceCheck> long_columns() {
   const auto plan = [](DType type, DType index, Reduction reduction) {
@@ -286,6 +323,7 @@ TEST_F(CudaScatterKernels, Rows) { run_all(rows()); }
 TEST_F(CudaScatterKernels, Types) { run_all(types()); }
 TEST_F(CudaScatterKernels, Forms) { run_all(forms()); }
 TEST_F(CudaScatterKernels, Columns) { run_all(columns()); }
+TEST_F(CudaScatterKernels, ColumnsOfFewCells) { run_all(columns_of_few_cells()); }
 TEST_F(CudaScatterKernels, LongColumns) { run_all(long_columns()); }
 TEST_F(CudaScatterKernels, LongLists) { run_all(long_lists()); }
 TEST_F(CudaScatterKernels, Chains) { run_all(chains()); }
@@ -334,9 +372,9 @@ TEST_F(CudaScatterKernels, ChainsOneAfterTheOther) {
 }
 
 TEST_F(CudaScatterKernels, NoKernelGoesUntried) {
-  EXPECT_EQ(
-      untried_kernels({rows(), types(), forms(), columns(), long_columns(), chains(), relaxed()}),
-      std::set<std::string>());
+  EXPECT_EQ(untried_kernels({rows(), types(), forms(), columns(), columns_of_few_cells(),
+                             long_columns(), chains(), relaxed()}),
+            std::set<std::string>());
 }
 
 }  // namespace
