@@ -105,9 +105,9 @@ def scatters():
         report(f"scatter_elements add 16384x16384 axis {axis}",
                lambda axis=axis: output.scatter_add_(axis, indices, values))
     for cells in (10, 100, 1000):
-        few = output[:, :cells].contiguous()
-        report(f"scatter_elements add 16384x16384 into {cells}",
-               lambda few=few, to=indices % cells: few.scatter_add_(1, to, values))
+        for axis, few in ((1, output[:, :cells].contiguous()), (0, output[:cells])):
+            report(f"scatter_elements add 16384x16384 into {cells} axis {axis}",
+                   lambda axis=axis, few=few, to=indices % cells: few.scatter_add_(axis, to, values))
 
 
 if __name__ == "__main__":
