@@ -22,16 +22,6 @@ struct Accumulator {
   __device__ T result() const { return value; }
 };
 
-// Without reduction the last update counts.
-template <class T>
-struct Accumulator<Reduction::kNone, T> {
-  T value;
-
-  __device__ explicit Accumulator(T cell) : value(cell) {}
-  __device__ void add(T update) { value = update; }
-  __device__ T result() const { return value; }
-};
-
 // A NaN stays one whatever is reduced into it, so it is made the library's NaN once, at the end.
 template <Reduction kReduction, class Float>
 struct FloatAccumulator {

@@ -16,7 +16,9 @@ namespace {
 
 constexpr int kThreads = 1024;
 constexpr int64_t kWidest = 128, kNarrowest = 16;  // bytes of a strip; the first is a line
-constexpr int64_t kLeastOutputs = 4096;            // for each multiprocessor
+// Outputs of a strip, and of a call for each multiprocessor: to fill shared memory takes as long as
+// to choose some thousands.
+constexpr int64_t kLeastOutputs = 8192, kLeastOfMultiprocessor = 4096;
 
 // The strips of all points of the loops around: those of one point, then those of the next. Rounds
 // of as many as there are blocks come first. What is left over would keep a few blocks busy for
@@ -26,13 +28,13 @@ struct HeldStrips {
   int64_t columns;   // of a point
   int64_t of_point;  // strips
   int64_t count;
-  uint32_t width;         // columns of a strip
-  uint32_t width_bits;    // log2 of its bytes
-  int copy_bytes;         // 16, 4 or 1: what it is held by
-  uint32_t lane_bits;     // log2 of the threads that a row of it takes
-  uint32_t held;          // rows
-  uint32_t left_over;     // strips
-  uint32_t parts_of_one;  // that is left over
+  uint32_t width;       // columns of a strip
+  uint32_t width_bits;  // log2 of its bytes
+  int copy_bytes;       // 16, 4 or 1: what it is held by
+  uint32_t lane_bits;   // log2 of the threads that a row of it takes
+  uint32_t held_rows;
+  uint32_t left_over;  // strips
+  uint32_t parts;      // blocks for each of those
 };
 
 // What a block does in one round.
@@ -43,10 +45,10 @@ struct Share {
       : strip(round * gridDim.x + blockIdx.x), begin(0), end(strips.rows.extent) {
     if (round * gridDim.x + strips.left_over == strips.count && strips.left_over != 0) {
       const uint32_t part = blockIdx.x / strips.left_over;
-      strip = part < strips.parts_of_one ? round * gridDim.x + blockIdx.x - part * strips.left_over
-                                         : strips.count;
-      begin = end * part / strips.parts_of_one;
-      end = end * (part + 1) / strips.parts_of_one;
+      strip = part < strips.parts ? round * gridDim.x + blockIdx.x - part * strips.left_over
+                                  : strips.count;
+      begin = end * part / strips.parts;
+      end = end * (part + 1) / strips.parts;
     }
   }
 };
@@ -69,7 +71,7 @@ struct StripChooser {
 
   __device__ Word<kBytes> entry(uint32_t at, uint32_t of) const {
     const uint32_t place = (at * strips.width + of) * kBytes;
-    return at < strips.held ? *reinterpret_cast<const Word<kBytes>*>(held + place)
+    return at < strips.held_rows ? *reinterpret_cast<const Word<kBytes>*>(held + place)
            : at != kNarrowOutside
                ? cuda::load<Word<kBytes>>(data + at * args.nest.coordinates[0].stride + of * kBytes)
                : outside_word<kBytes>(args.nest, args.report, 0);
@@ -131,7 +133,7 @@ __device__ void copy_strip(const std::byte* strip, int64_t stride, uint32_t byte
 
 __device__ void start_holding(const HeldStrips& strips, const std::byte* strip, int64_t stride,
                               uint32_t bytes, std::byte* memory) {
-  const uint32_t rows = strips.held;
+  const uint32_t rows = strips.held_rows;
   switch (strips.copy_bytes) {
     case 16: return copy_strip<16>(strip, stride, bytes, rows, strips.width_bits, memory);
     case 4: return copy_strip<4>(strip, stride, bytes, rows, strips.width_bits, memory);
@@ -173,23 +175,32 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
-// Shared memory for the held rows: L1, through which the rest comes, is what it leaves over.
+// Shared memory for the held rows. L1, through which the rest comes, is what it leaves over: on an
+// H200, the next step of 32 KiB took 1.2 times as long.
 int64_t held_bytes() { return current_device().shared_bytes * 6 / 7 / kNarrowest * kNarrowest; }
 
-// In bytes; 0: too little of a strip could be held. Of the narrowest, three quarters are enough.
-int64_t strip_width(const Nest& nest) {
+// The bytes of a strip's rows; 0: too little of a strip could be held. Wide strips are held whole.
+// Of the narrowest three quarters are enough: with less, what comes out of L2 takes longer than
+// cuda.columns does.
+int64_t strip_bytes(const Nest& nest) {
   const int64_t rows = nest.coordinates[0].extent;
-  for (int64_t width = kWidest; width >= kNarrowest; width /= 2) {
-    const int64_t room = width == kNarrowest ? held_bytes() * 4 / 3 : held_bytes();
-    if (rows <= room / width) {
-      return width;
+  for (int64_t bytes = kWidest; bytes >= kNarrowest; bytes /= 2) {
+    const int64_t room = bytes == kNarrowest ? held_bytes() * 4 / 3 : held_bytes();
+    const bool wider_than_data = bytes / 2 >= nest.loops.back().extent * nest.row_bytes;
+    if (rows <= room / bytes && (!wider_than_data || bytes == kNarrowest)) {
+      return bytes;
     }
   }
   return 0;
 }
 
+int64_t outputs_of_strip(const Nest& nest) {
+  const int64_t columns = std::min(nest.loops.back().extent, strip_bytes(nest) / nest.row_bytes);
+  return nest.loops[nest.loops.size() - 2].extent * columns;
+}
+
 // What rows of data can be copied by: 16, 4 or 1 bytes.
-int copy_bytes(const Nest& nest, const LookupArgs& args) {
+int copy_width(const Nest& nest, const LookupArgs& args) {
   const Loop& columns = nest.loops.back();
   const int aligned =
       common_alignment(nullptr, {nest.coordinates[0].stride, columns.extent * columns.data},
@@ -198,7 +209,7 @@ int copy_bytes(const Nest& nest, const LookupArgs& args) {
 }
 
 HeldStrips held_strips(const Nest& nest, const LookupArgs& args) {
-  const int64_t width = strip_width(nest);
+  const int64_t width = strip_bytes(nest);
   const Loop& columns = nest.loops.back();
   const Loop& rows = nest.loops[nest.loops.size() - 2];
   HeldStrips strips{};
@@ -208,8 +219,9 @@ HeldStrips held_strips(const Nest& nest, const LookupArgs& args) {
   strips.width_bits = static_cast<uint32_t>(std::countr_zero(static_cast<uint64_t>(width)));
   strips.of_point = (columns.extent - 1) / strips.width + 1;
   strips.count = args.nest.points * strips.of_point;
-  strips.copy_bytes = copy_bytes(nest, args);
-  strips.held = static_cast<uint32_t>(std::min(nest.coordinates[0].extent, held_bytes() / width));
+  strips.copy_bytes = copy_width(nest, args);
+  strips.held_rows =
+      static_cast<uint32_t>(std::min(nest.coordinates[0].extent, held_bytes() / width));
   return strips;
 }
 
@@ -218,7 +230,7 @@ void launch(const LookupArgs& args, HeldStrips strips, Stream stream) {
   const auto blocks = static_cast<unsigned>(current_device().multiprocessors);
   strips.lane_bits = static_cast<uint32_t>(std::countr_zero(strips.width / kTogether));
   strips.left_over = static_cast<uint32_t>(strips.count % blocks);
-  strips.parts_of_one = strips.left_over == 0 ? 0 : blocks / strips.left_over;
+  strips.parts = strips.left_over == 0 ? 0 : blocks / strips.left_over;
   const auto kernel = held_columns_kernel<kBytes, kTogether, kIndices>;
   const auto bytes = static_cast<int>(held_bytes());
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
@@ -252,10 +264,13 @@ const char* held_columns_refusal(const KernelQuery& query) {
   if (nest.loops.back().index != 1) {
     return "indices of neighbouring columns are not neighbours";
   }
-  if (point_count(nest) / current_device().multiprocessors < kLeastOutputs) {
-    return "too few outputs to hold strips for";
+  if (strip_bytes(nest) == 0) {
+    return "too little of a strip fits into shared memory";
   }
-  return strip_width(nest) != 0 ? nullptr : "too little of a strip fits into shared memory";
+  return outputs_of_strip(nest) >= kLeastOutputs &&
+                 point_count(nest) / current_device().multiprocessors >= kLeastOfMultiprocessor
+             ? nullptr
+             : "too few outputs to hold strips for";
 }
 
 bool run_held_columns(const Nest& nest, const GatherBuffers& buffers, const Launch& how) {

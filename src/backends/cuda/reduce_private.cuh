@@ -158,13 +158,13 @@ struct UpdatesInLines {
   }
   __device__ void start(int64_t part) const {
     const PrivateArgs& args = column.args;
-    const int index_bytes = kPart * args.index_bytes;
-    constexpr int kUpdateBytes = kPart * int{sizeof(T)};
+    const int part_of_indices = kPart * args.index_bytes;
+    constexpr int kPartOfUpdates = kPart * int{sizeof(T)};
     start_copy(args.call.indices + column.place.index * args.index_bytes,
-               args.updates.extent * args.index_bytes, part * index_bytes, index_bytes,
+               args.updates.extent * args.index_bytes, part * part_of_indices, part_of_indices,
                indices_of(part));
     start_copy(args.call.updates + column.place.output, args.updates.extent * int64_t{sizeof(T)},
-               part * kUpdateBytes, kUpdateBytes, updates_of(part));
+               part * kPartOfUpdates, kPartOfUpdates, updates_of(part));
   }
 
   static __device__ void load_four(const std::byte* indices, int bytes, int64_t (&raw)[4]) {

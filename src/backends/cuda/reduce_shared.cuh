@@ -9,6 +9,16 @@
 
 namespace sheaf::cuda {
 
+// Without reduction the last update counts.
+template <class T>
+struct Accumulator<Reduction::kNone, T> {
+  T value;
+
+  __device__ explicit Accumulator(T cell) : value(cell) {}
+  __device__ void add(T update) { value = update; }
+  __device__ T result() const { return value; }
+};
+
 // The four smallest numbers of a list, in order. Those that it does not have are kListEnd.
 struct FirstFour {
   uint32_t numbers[4] = {kListEnd, kListEnd, kListEnd, kListEnd};

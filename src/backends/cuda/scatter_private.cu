@@ -11,20 +11,21 @@
 namespace sheaf::cuda {
 namespace {
 
-constexpr int64_t kReserved = 1024;  // of every block's shared memory, by CUDA
-constexpr int64_t kLeastResident =
-    3;  // blocks of a multiprocessor, for enough loads to be in flight
-constexpr int64_t kMostResident = 32;
+// Blocks of a multiprocessor: fewer than three do not have enough loads in flight.
+constexpr int64_t kLeastResident = 3, kMostResident = 32;
 
 // Whether the updates and indices of every column are lines that can be copied by words.
-bool are_lines(const Nest& batch, const Loop& updates) {
-  const int64_t index_bytes = batch.index_type.bytes();
-  int64_t bits = updates.extent * index_bytes | updates.extent * batch.row_bytes |
-                 batch.coordinates[0].offset * index_bytes;
-  for (const Loop& loop : batch.loops) {
+bool are_lines(const Nest& columns, const Loop& updates) {
+  if (updates.index != 1 || updates.output != columns.row_bytes) {
+    return false;
+  }
+  const int64_t index_bytes = columns.index_type.bytes();
+  int64_t bits = updates.extent * index_bytes | updates.extent * columns.row_bytes |
+                 columns.coordinates[0].offset * index_bytes;
+  for (const Loop& loop : columns.loops) {
     bits |= loop.index * index_bytes | loop.output;
   }
-  return updates.index == 1 && updates.output == batch.row_bytes && bits % kWordBytes == 0;
+  return bits % kWordBytes == 0;
 }
 
 // Whether neighbouring threads read neighbouring updates and indices.
@@ -41,13 +42,8 @@ struct Shape {
   bool in_lines;
   int64_t stage_bytes, shared_bytes;
 
-  explicit Shape(const Nest& nest) : batch(nest), updates(nest.loops[updates_loop(nest)]) {
-    batch.loops.clear();
-    for (int l = 0; l < nest.loops.size(); ++l) {
-      if (l != updates_loop(nest)) {
-        batch.loops.push_back(nest.loops[l]);
-      }
-    }
+  explicit Shape(const Nest& nest)
+      : batch(columns_nest(nest)), updates(nest.loops[updates_loop(nest)]) {
     columns = point_count(batch);
     in_lines = are_lines(batch, updates);
     const int64_t lines = kPart * (nest.index_type.bytes() + nest.row_bytes) + 2 * kWordBytes;
@@ -57,32 +53,13 @@ struct Shape {
 };
 
 int64_t resident_blocks(const Shape& shape) {
-  return std::min(current_device().multiprocessor_shared_bytes / (shape.shared_bytes + kReserved),
-                  kMostResident);
+  return std::min(
+      current_device().multiprocessor_shared_bytes / (shape.shared_bytes + kReservedShared),
+      kMostResident);
 }
 
-bool has_type(const Nest& nest) {
-  const DType type = nest.element_type;
-  if (nest.reduction == Reduction::kNone) {
-    return type.bytes() == 2 || type.bytes() == 4 || type.bytes() == 8;
-  }
-  return type == f16 || type == bf16 || type == f32 || type == f64 || type == i32 || type == i64;
-}
-
-void launch_assign(const PrivateCall& call) {
-  switch (call.type.bytes()) {
-    case 2: return launch_private_of<Reduction::kNone, Word<2>>(call);
-    case 4: return launch_private_of<Reduction::kNone, Word<4>>(call);
-    default: return launch_private_of<Reduction::kNone, Word<8>>(call);
-  }
-}
-
-// Whether elements are aligned to their size, and lines to words.
-bool are_aligned(const Nest& nest, const ScatterBuffers& buffers, bool in_lines) {
-  const auto indices = reinterpret_cast<uintptr_t>(buffers.indices);
-  const auto updates = reinterpret_cast<uintptr_t>(buffers.updates);
-  return word_bytes(nest, updates | reinterpret_cast<uintptr_t>(buffers.data)) >= nest.row_bytes &&
-         (!in_lines || (indices | updates) % kWordBytes == 0);
+bool has_kernel(DType type) {
+  return with_element_type(type, [](auto zero) { return kHasPrivate<decltype(zero)>; });
 }
 
 }  // namespace
@@ -92,28 +69,33 @@ const char* private_refusal(const KernelQuery& query) {
   if (const char* refusal = shared_refusal(query)) {
     return refusal;
   }
-  if (!has_type(nest) || indices_of(nest.index_type.kind()) == Indices::kAnyType) {
+  if (nest.reduction == Reduction::kNone) {
+    return "no reduction";
+  }
+  if (!has_kernel(nest.element_type) || indices_of(nest.index_type.kind()) == Indices::kAnyType) {
     return "elements or indices are of an uncommon type";
   }
   const Shape shape(nest);
   if (!shape.in_lines && !are_neighbours(shape.batch)) {
     return "neither the updates of a column nor those of neighbouring ones follow one another";
   }
-  const Device& device = current_device();
   if (resident_blocks(shape) < kLeastResident) {
-    return "a column has many cells";
+    return "the cells of too few columns fit on a multiprocessor";
   }
-  // Few columns keep few threads busy. The lists that cuda.shared makes are long if a column has
-  // few cells, and it slow.
+  // Few columns keep few threads busy. Those of few cells come here all the same: their lists,
+  // which cuda.shared would make, are long.
   constexpr int64_t kFewCells = 32;
   const int64_t least = nest.coordinates[0].extent < kFewCells ? 4 : kWarp;
-  return shape.columns >= least * device.multiprocessors ? nullptr
-                                                         : "too few columns for a thread each";
+  return shape.columns >= least * current_device().multiprocessors
+             ? nullptr
+             : "too few columns for a thread each";
 }
 
 bool run_private(const Nest& nest, const ScatterBuffers& buffers, const Launch& how) {
   const Shape shape(nest);
-  if (!are_aligned(nest, buffers, shape.in_lines)) {
+  const auto addresses =
+      reinterpret_cast<uintptr_t>(buffers.indices) | reinterpret_cast<uintptr_t>(buffers.updates);
+  if (shape.in_lines && addresses % kWordBytes != 0) {
     return run_shared(nest, buffers, how);
   }
   PrivateCall call{};
@@ -130,7 +112,7 @@ bool run_private(const Nest& nest, const ScatterBuffers& buffers, const Launch& 
   call.blocks = static_cast<unsigned>(std::min(
       (shape.columns - 1) / kWarp + 1, resident_blocks(shape) * current_device().multiprocessors));
   switch (nest.reduction) {
-    case Reduction::kNone: launch_assign(call); break;
+    case Reduction::kNone: break;  // refused
     case Reduction::kAdd:
     case Reduction::kMean: private_add(call); break;
     case Reduction::kSub: private_sub(call); break;

@@ -10,9 +10,10 @@ namespace sheaf::cuda {
 
 inline constexpr int kWarp = 32;
 inline constexpr int kPart = 32;   // updates of a line that are brought to shared memory at once
-inline constexpr int kStages = 2;  // parts of it that are there
-inline constexpr int kWordBytes =
-    16;  // what lines are copied by, and are apart beyond their length
+inline constexpr int kStages = 2;  // parts that are there
+// What lines are copied by. In shared memory they lie as much further apart than they are long, so
+// that threads do not meet in a bank.
+inline constexpr int kWordBytes = 16;
 
 struct PrivateArgs {
   AnyNest batch;  // its points are columns; the rule and the one coordinate

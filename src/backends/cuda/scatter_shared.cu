@@ -12,8 +12,6 @@
 namespace sheaf::cuda {
 namespace {
 
-constexpr int64_t kReserved = 1024;  // of every block's shared memory, by CUDA
-
 // The nest taken apart, and how a group of columns fits into shared memory.
 struct Shape {
   Nest batch;
@@ -41,13 +39,7 @@ int64_t chunk_for(const Nest& nest, int64_t slots, int64_t items) {
 }
 
 Shape shape_of(const Nest& nest, int updates) {
-  Shape shape{nest, nest.loops[updates]};
-  shape.batch.loops.clear();
-  for (int l = 0; l < nest.loops.size(); ++l) {
-    if (l != updates) {
-      shape.batch.loops.push_back(nest.loops[l]);
-    }
-  }
+  Shape shape{columns_nest(nest), nest.loops[updates]};
   const int64_t cells = nest.coordinates[0].extent;
   const int64_t count = shape.updates.extent;
   if (!shape.batch.loops.empty() && shape.batch.loops.back().data == nest.row_bytes) {
@@ -96,6 +88,18 @@ int updates_loop(const Nest& nest) {
     }
   }
   return found;
+}
+
+Nest columns_nest(const Nest& nest) {
+  const int updates = updates_loop(nest);
+  Nest columns = nest;
+  columns.loops.clear();
+  for (int l = 0; l < nest.loops.size(); ++l) {
+    if (l != updates) {
+      columns.loops.push_back(nest.loops[l]);
+    }
+  }
+  return columns;
 }
 
 const char* shared_refusal(const KernelQuery& query) {
@@ -148,8 +152,9 @@ bool run_shared(const Nest& nest, const ScatterBuffers& buffers, const Launch& h
   call.type = nest.element_type;
   call.shared_bytes = static_cast<size_t>((int64_t{4} * args.cells << args.column_bits) +
                                           list_bytes(args.chunk, nest.row_bytes));
-  const int64_t fitting = device.multiprocessor_shared_bytes /
-                          (static_cast<int64_t>(call.shared_bytes) + kReserved + kSharedStatic);
+  const int64_t fitting =
+      device.multiprocessor_shared_bytes /
+      (static_cast<int64_t>(call.shared_bytes) + kReservedShared + kSharedStatic);
   // Several items for each thread, so that as many loads are on their way, if there are blocks for
   // all multiprocessors.
   const bool small = args.chunk <= 512 && args.groups >= 8 * device.multiprocessors;

@@ -11,6 +11,7 @@ namespace sheaf::cuda {
 
 inline constexpr int kMostSharedThreads = 1024;
 inline constexpr int kSharedStatic = 1024;          // of a block's shared memory: more than it has
+inline constexpr int64_t kReservedShared = 1024;    // of every block, by CUDA
 inline constexpr int64_t kMostSharedCells = 65535;  // numbers of slots and items have 16 bits
 inline constexpr int kMostColumnBits = 3;
 inline constexpr int64_t kMostSharedColumns = int64_t{1} << kMostColumnBits;
@@ -49,6 +50,8 @@ struct SharedCall {
 
 // The one loop that walks over the updates of a column; -1: there is none, or more than one.
 int updates_loop(const Nest& nest);
+// The nest without it: its points are columns.
+Nest columns_nest(const Nest& nest);
 
 // Neighbouring columns that a block takes together, of a nest that cuda.shared accepts.
 int64_t shared_columns(const Nest& nest);

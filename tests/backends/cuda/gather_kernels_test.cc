@@ -150,7 +150,7 @@ std::vector<DeviceCheck> far_columns() {
 // Columns of tables that are held in shared memory by strips of every width, whole or in part, with
 // columns that fill no strip, and addresses that are aligned to elements only.
 std::vector<DeviceCheck> held_columns() {
-  constexpr int64_t kOutputs = 600'000;  // enough for any device
+  constexpr int64_t kOutputs = 1'100'000;  // enough for 256 multiprocessors
   constexpr int64_t kRows[] = {50, 2500, 5000, 12000, 16500};
   std::vector<DeviceCheck> checks;
   const auto add = [&](DType type, int64_t rows) {
@@ -171,8 +171,21 @@ std::vector<DeviceCheck> held_columns() {
     add(type, 2500);
     add(type, 16500);
   }
+  // More strips than blocks, and indices of another type.
   checks.push_back(
-      {plan_gather_elements({f32, {900, 2000}}, {u16, {500, 2000}}), spread(900, u16)});
+      {plan_gather_elements({f32, {900, 8000}}, {u16, {280, 8000}}), spread(900, u16)});
+  checks.push_back({plan_gather_elements({f32, {280, 60, 64}}, {i64, {280, 300, 64}}, {.axis = 1}),
+                    spread(60, i64)});
+  // Rows with gaps, which are aligned to less and less, and a table that is read backwards.
+  for (const int64_t gap : {4, 2, 1}) {
+    const TensorSpec data(f32, {600, 128}, {128 + gap, 1});
+    checks.push_back({plan_gather_elements(data, {i64, {9000, 128}, {136, 1}},
+                                           {f32, {9000, 128}, {128 + gap, 1}}),
+                      spread(600, i64)});
+  }
+  const TensorSpec backwards(f32, {4, 600, 128}, {-600 * 128, 128, 1});
+  checks.push_back(
+      {plan_gather_elements(backwards, {i32, {4, 2200, 128}}, {.axis = 1}), spread(600, i32)});
   return checks;
 }
 
@@ -204,6 +217,12 @@ TEST_F(CudaGatherKernels, Rules) {
             plan_gather({f32, {kManyRows, 50}}, {type, {400}}, {.axis = 1, .rule = index_rule}),
             spread(75, type)}
             .run();
+        if (type == i64 || type == u64) {  // held columns: enough outputs take their time
+          DeviceCheck{
+              plan_gather_elements({f32, {50, 1024}}, {type, {1100, 1024}}, {.rule = index_rule}),
+              spread(75, type)}
+              .run();
+        }
         DeviceCheck{plan_gather_elements({f32, {kManyRows, 50}}, {type, {kManyRows, 24}},
                                          {.axis = 1, .rule = index_rule}),
                     spread(75, type)}

@@ -137,7 +137,7 @@ TEST_F(CudaHostile, IndicesAreCheckedEvenIfNothingIsMoved) {
 // Indices that another stream changes while a call runs never lead outside a buffer: far ones would
 // end the process with an illegal address.
 TEST_F(CudaHostile, IndicesThatChangeDuringACall) {
-  constexpr int64_t kRows = 400, kEntries = 512;
+  constexpr int64_t kRows = 400, kEntries = 512, kPicked = 1600;
   const IndexRule fill{.out_of_range = OutOfRange::kFill, .fill_value = 1};
   std::vector<Plan> plans;
   for (const IndexRule& rule : {IndexRule{}, fill}) {
@@ -148,8 +148,10 @@ TEST_F(CudaHostile, IndicesThatChangeDuringACall) {
                                          {.axis = 1, .rule = rule}));
     plans.push_back(plan_gather_elements({u8, {kRows, kEntries}}, {i64, {kRows, kEntries}},
                                          {.axis = 0, .rule = rule}));
+    plans.push_back(plan_gather_elements({u8, {kRows, kEntries}}, {i64, {kPicked, kEntries}},
+                                         {.axis = 0, .rule = rule}));
   }
-  CudaMemory data(kRows * kEntries), indices(kRows * kEntries * 8);
+  CudaMemory data(kRows * kEntries), indices(kPicked * kEntries * 8);
   data.fill(std::byte{1}, data.bytes());
   const DeviceStream running, changing;
   const PinnedMemory near(indices.bytes()), far(indices.bytes());
@@ -189,6 +191,13 @@ TEST_F(CudaHostile, IndicesThatChangeDuringAScatter) {
     plans.push_back(plan_scatter_elements(
         {f32, {kRows, kColumns}}, {i64, {kRows, kColumns}}, {f32, {kRows, kColumns}},
         {.axis = 1, .reduction = Reduction::kAdd, .rule = {.out_of_range = rule}}));
+    for (const int64_t axis : {1, 0}) {  // few cells, many columns
+      const Dims cells = axis == 1 ? Dims{1280, 10} : Dims{10, 1280};
+      const Dims updates = axis == 1 ? Dims{1280, 80} : Dims{80, 1280};
+      plans.push_back(plan_scatter_elements(
+          {f32, cells}, {i64, updates}, {f32, updates},
+          {.axis = axis, .reduction = Reduction::kAdd, .rule = {.out_of_range = rule}}));
+    }
   }
   CudaMemory indices(kRows * kColumns * 8), updates(kRows * kColumns * 4);
   CudaMemory output(kRows * kColumns * 4);

@@ -141,39 +141,69 @@ std::vector<DeviceCheck> columns() {
   return checks;
 }
 
-// Columns of few cells, so many of them that each has a thread to itself.
+// Updates of `cells` along both axes, so many columns that each has a thread to itself.
+void add_few_cells(std::vector<DeviceCheck>& checks, DType type, DType index, int64_t cells,
+                   int64_t columns, int64_t count, const ScatterElementsOptions& options,
+                   size_t shift = 0) {
+  ScatterElementsOptions along = options;
+  along.axis = 1;
+  const auto any =
+      spread(options.rule.out_of_range == OutOfRange::kFail ? cells : cells + 3, index);
+  checks.push_back({plan_scatter_elements({type, {columns, cells}}, {index, {columns, count}},
+                                          {type, {columns, count}}, along),
+                    any, shift});
+  checks.push_back({plan_scatter_elements({type, {cells, columns}}, {index, {count, columns}},
+                                          {type, {count, columns}}, options),
+                    any, shift});
+}
+
 std::vector<DeviceCheck> columns_of_few_cells() {
   std::vector<DeviceCheck> checks;
-  const auto add = [&](DType type, DType index, int64_t cells, int64_t columns, int64_t count,
-                       Reduction reduction, size_t shift = 0) {
-    const ScatterElementsOptions along{.axis = 1, .reduction = reduction};
-    checks.push_back({plan_scatter_elements({type, {columns, cells}}, {index, {columns, count}},
-                                            {type, {columns, count}}, along),
-                      spread(cells, index), shift});
-    checks.push_back({plan_scatter_elements({type, {cells, columns}}, {index, {count, columns}},
-                                            {type, {count, columns}}, {.reduction = reduction}),
-                      spread(cells, index), shift});
-  };
   for (const DType type : {f16, bf16, f32, f64, i32, i64, u16, c64}) {
     const auto bytes = static_cast<size_t>(type == c64 ? 4 : type.bytes());
-    for (const Reduction reduction : {Reduction::kNone, Reduction::kAdd, Reduction::kMul}) {
-      for (const int64_t count : {8, 40, 64, 200, 201}) {
-        add(type, i64, 10, 2011, count, reduction);
+    for (const Reduction reduction : oracle::kReductions) {
+      if (oracle::joins(type, reduction)) {
+        add_few_cells(checks, type, i64, 10, 2011, 40, {.reduction = reduction});
       }
-      add(type, i32, 3, 2048, 72, reduction, bytes);
-      add(type, u8, 3, 2048, 72, reduction);
-      add(type, i32, 70, 9001, 56, reduction);
+    }
+    for (const int64_t count : {8, 64, 200, 201}) {
+      add_few_cells(checks, type, i64, 10, 2011, count, {.reduction = Reduction::kAdd});
+    }
+    add_few_cells(checks, type, i32, 3, 2048, 72, {.reduction = Reduction::kMul}, bytes);
+    add_few_cells(checks, type, u8, 3, 2048, 72, {.reduction = Reduction::kMul});
+  }
+  // More columns than threads.
+  add_few_cells(checks, f32, i32, 70, 60001, 40, {.reduction = Reduction::kAdd});
+  for (const OutOfRange rule :
+       {OutOfRange::kClamp, OutOfRange::kWrap, OutOfRange::kSkip, OutOfRange::kFail}) {
+    for (const Negative negative : {Negative::kFromEnd, Negative::kOutOfRange}) {
+      for (const DType index : {i64, u64}) {
+        add_few_cells(checks, f32, index, 10, 2048, 48,
+                      {.reduction = Reduction::kAdd, .rule = {negative, rule}});
+      }
     }
   }
+  return checks;
+}
+
+// The same with batches, gaps between rows, and indices that all columns share.
+std::vector<DeviceCheck> layouts_of_few_cells() {
+  std::vector<DeviceCheck> checks;
+  const auto add = [&](const Plan& plan) {
+    checks.push_back({plan, spread(12, plan.indices().dtype)});
+  };
   for (const Reduction reduction : kFew) {
     const IndexRule skip{.out_of_range = OutOfRange::kSkip};
-    checks.push_back(
-        {plan_scatter_elements({f32, {30, 8, 90}}, {i64, {30, 48, 90}}, {f32, {30, 48, 90}},
-                               {.axis = 1, .reduction = reduction, .rule = skip}),
-         spread(12, i64)});
-    checks.push_back({plan_scatter({f32, {3000, 9}}, {i32, {400}}, {f32, {3000, 400}},
-                                   {.axis = 1, .reduction = reduction, .rule = skip}),
-                      spread(14, i32)});
+    const ScatterElementsOptions options{.axis = 1, .reduction = reduction, .rule = skip};
+    add(plan_scatter_elements({f32, {30, 8, 90}}, {i64, {30, 48, 90}}, {f32, {30, 48, 90}},
+                              options));
+    add(plan_scatter({f32, {3000, 9}}, {i32, {400}}, {f32, {3000, 400}},
+                     {.axis = 1, .reduction = reduction, .rule = skip}));
+    for (const int64_t gap : {4, 1}) {
+      const TensorSpec cells(f32, {2000, 9}, {2 * 9 + gap, 2});
+      add(plan_scatter_elements(cells, {i64, {2000, 64}, {64 + gap, 1}},
+                                {f32, {2000, 64}, {64 + gap, 1}}, cells, options));
+    }
   }
   return checks;
 }
@@ -324,6 +354,7 @@ TEST_F(CudaScatterKernels, Types) { run_all(types()); }
 TEST_F(CudaScatterKernels, Forms) { run_all(forms()); }
 TEST_F(CudaScatterKernels, Columns) { run_all(columns()); }
 TEST_F(CudaScatterKernels, ColumnsOfFewCells) { run_all(columns_of_few_cells()); }
+TEST_F(CudaScatterKernels, LayoutsOfFewCells) { run_all(layouts_of_few_cells()); }
 TEST_F(CudaScatterKernels, LongColumns) { run_all(long_columns()); }
 TEST_F(CudaScatterKernels, LongLists) { run_all(long_lists()); }
 TEST_F(CudaScatterKernels, Chains) { run_all(chains()); }
