@@ -9,8 +9,6 @@
 #define SHEAF_CPU_COPY_DIRECT_INL
 #endif
 
-#include <cstring>
-
 #include "backends/cpu/gather_direct-inl.h"
 #include "backends/cpu/index_rule-inl.h"
 #include "backends/cpu/move-inl.h"
@@ -46,9 +44,9 @@ struct DirectRow {
   HWY_INLINE void copy(int64_t i, int64_t entry) const {
     const std::byte* row = from(i, entry);
     std::byte* to = output + i * (kTwice ? row_bytes : kPart);
-    std::memcpy(to, row, kPart);
+    copy_bytes<kPart>(to, row);
     if constexpr (kTwice) {
-      std::memcpy(to + row_bytes - kPart, row + row_bytes - kPart, kPart);
+      copy_bytes<kPart>(to + row_bytes - kPart, row + row_bytes - kPart);
     }
   }
 };

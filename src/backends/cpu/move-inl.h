@@ -88,6 +88,27 @@ HWY_INLINE void in_runs(const RowMove& rows, MoveRun move) {
   } while (begin < rows.count);
 }
 
+// A copy of constant size. On arm64, g++ 12 copies 16 and 32 bytes by pairs of general registers,
+// for which a Neoverse V1 needs 1.4 times as long as for vectors if the rows are in cache.
+template <int64_t kBytes>
+HWY_INLINE void copy_bytes(std::byte* to, const std::byte* from) {
+#if HWY_ARCH_ARM_A64
+  if constexpr (kBytes == 16 || kBytes == 32) {
+    using Vector [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = uint8_t;
+    constexpr auto kVectors = size_t{kBytes / 16};
+    Vector vectors[kVectors];
+    for (size_t v = 0; v < kVectors; ++v) {
+      vectors[v] = reinterpret_cast<const Vector*>(from)[v];
+    }
+    for (size_t v = 0; v < kVectors; ++v) {
+      reinterpret_cast<Vector*>(to)[v] = vectors[v];
+    }
+    return;
+  }
+#endif
+  std::memcpy(to, from, kBytes);
+}
+
 // Rows of kPart bytes; if kTwice, of more than kPart and up to 2 * kPart bytes.
 template <int64_t kPart, bool kTwice>
 void move_narrow(const RowMove& rows) {
@@ -99,9 +120,9 @@ void move_narrow(const RowMove& rows) {
   const auto move = [=](int64_t i) HWY_ATTR {
     const std::byte* from = data + offsets[i];
     std::byte* to = output + i * step;
-    std::memcpy(to, from, kPart);
+    copy_bytes<kPart>(to, from);
     if constexpr (kTwice) {
-      std::memcpy(to + second, from + second, kPart);
+      copy_bytes<kPart>(to + second, from + second);
     }
   };
   const auto move_all = [=](int64_t i, int64_t end) HWY_ATTR {
