@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "backends/cpu/index_rule-inl.h"
+#include "backends/cpu/machine.h"
 #include "backends/cpu/routines.h"
 #include "plan/resolve.h"
 
@@ -65,6 +66,9 @@ HWY_INLINE int64_t in_range_vectors([[maybe_unused]] const std::byte* indices,
   auto second = first;
   int64_t i = 0;
   for (; i + 4 * n <= count; i += 4 * n) {
+    if constexpr (kSequenceAhead > 0) {
+      prefetch_ahead<2>(indices + i * int64_t{sizeof(Lane)}, kSequenceAhead);
+    }
     const auto a = hn::Lt(hn::Add(load_lanes(d, indices, i), shift), limit);
     const auto b = hn::Lt(hn::Add(load_lanes(d, indices, i + n), shift), limit);
     const auto c = hn::Lt(hn::Add(load_lanes(d, indices, i + 2 * n), shift), limit);
