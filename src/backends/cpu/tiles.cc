@@ -47,6 +47,7 @@ class TileRunner {
         tiling_(tiling),
         buffers_(buffers),
         routines_(routines()),
+        block_(tiling.direct ? kDirectBlock : kBlock),
         strip_(strip),
         data_(strip != nullptr ? strip->data() : buffers.data),
         cancel_(launch.cancel),
@@ -84,11 +85,11 @@ class TileRunner {
       first.data = 0;
     }
     for (int64_t row = 0; row < rows; ++row, first.advance(tiling_.middle, 1)) {
-      for (int64_t at = 0; at < points; at += kBlock) {
-        if (cancel_.before_rows(std::min(kBlock, points - at), narrow_bytes())) {
+      for (int64_t at = 0; at < points; at += block_) {
+        if (cancel_.before_rows(std::min(block_, points - at), narrow_bytes())) {
           return;
         }
-        run_own_indices(first, at, std::min(kBlock, points - at), points);
+        run_own_indices(first, at, std::min(block_, points - at), points);
       }
     }
   }
@@ -125,15 +126,17 @@ class TileRunner {
     next_row.advance(tiling_.middle, 1);
     Place later_row = row;
     later_row.advance(tiling_.middle, points < kPointsAhead ? kPointsAhead / points : 1);
-    const int64_t share = points <= kBlock ? tiling_.next_data_bytes
-                                           : tiling_.next_data_bytes / pieces(points, kBlock);
+    const int64_t share = points <= block_ ? tiling_.next_data_bytes
+                                           : tiling_.next_data_bytes / pieces(points, block_);
     Place block = row;
     block.advance(tiling_.inner, at);
     Place next_block = row;
     next_block.advance(tiling_.inner, at + count);
     const Place& following = at + count < points ? next_block : later_row;
-    const Ahead next_indices{index_at(following), packed_index_bytes(count)};
-    const Ahead next_data{data_ + next_row.data + at / kBlock * share, share};
+    // A direct move may see to its own indices.
+    const bool asks = !tiling_.direct || kSequenceAhead == 0;
+    const Ahead next_indices{index_at(following), asks ? packed_index_bytes(count) : 0};
+    const Ahead next_data{data_ + next_row.data + at / block_ * share, share};
     if (tiling_.direct) {
       good_ &= routines_.move_direct(nest_, index_run(block, count),
                                      row_move(block, count, next_indices, next_data));
@@ -257,6 +260,7 @@ class TileRunner {
   const Tiling& tiling_;
   const GatherBuffers& buffers_;
   const Routines& routines_;
+  const int64_t block_;  // points at a time that have indices of their own
   Strip* const strip_;
   const std::byte* const data_;
   CancelPoint cancel_;
