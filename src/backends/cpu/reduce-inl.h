@@ -117,6 +117,27 @@ void reduce_elements(const RowReduction& rows) {
   });
 }
 
+// Whether updates side by side are loaded as vectors and taken apart: loads and stores are what a
+// Neoverse V1 is busy with here, and this saves a tenth of the time.
+inline constexpr bool kVectorUpdates = HWY_ARCH_ARM_A64;
+
+template <class Float>
+HWY_INLINE void load_updates([[maybe_unused]] const std::byte* updates,
+                             [[maybe_unused]] Float (&values)[kGroup]) {
+#if HWY_ARCH_ARM_A64
+  using Vector [[gnu::vector_size(16)]] = Float;
+  using Unaligned [[gnu::aligned(1), gnu::may_alias]] = Vector;
+  constexpr int64_t kLanes = 16 / sizeof(Float);
+  for (int64_t k = 0; k < kGroup; k += kLanes) {
+    Vector lanes = *reinterpret_cast<const Unaligned*>(updates + k * int64_t{sizeof(Float)});
+    asm("" : "+w"(lanes));  // else g++ loads lane by lane
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      values[k + lane] = lanes[lane];
+    }
+  }
+#endif
+}
+
 // Single elements, each at the place that its index leads to. kPacked: the elements that indices
 // count lie side by side, and so do the updates.
 template <class Op, bool kPacked>
@@ -124,14 +145,17 @@ struct IndexedElements {
   using Element = typename Op::Element;
   std::byte* data;
   const std::byte* updates;
-  int64_t stride, data_step, update_step;
+  const std::byte* indices;
+  int64_t stride, data_step, update_step, next_data;
 
   IndexedElements(const DirectReduction& direct, const RowReduction& rows)
       : data(rows.data),
         updates(rows.updates),
+        indices(direct.indices),
         stride(kPacked ? int64_t{sizeof(Element)} : direct.stride),
         data_step(kPacked ? 0 : direct.data_step),
-        update_step(kPacked ? int64_t{sizeof(Element)} : rows.update_step) {}
+        update_step(kPacked ? int64_t{sizeof(Element)} : rows.update_step),
+        next_data(direct.next_data) {}
 
   HWY_INLINE Element& cell(int64_t i, int64_t entry) const {
     std::byte* const at =
@@ -147,6 +171,17 @@ struct IndexedElements {
     const uint64_t offset = uint64_t(index) * uint64_t(stride) + uint64_t(i) * uint64_t(data_step);
     prefetch_line(bit_cast<const std::byte*>(reinterpret_cast<uintptr_t>(data) + offset));
   }
+  // For the group of updates at i: the indices kSequenceAhead bytes later, their updates, and a
+  // part of the data that is reduced next.
+  HWY_INLINE void prefetch_sequences(int64_t i) const {
+    constexpr int64_t kBytes = sizeof(Element);
+    constexpr int64_t kIndexBytes = 8;
+    prefetch_ahead<2>(indices + i * kIndexBytes, kSequenceAhead);
+    if (i % (kLine / kBytes) == 0) {  // a line of 4-byte elements serves two groups
+      prefetch_ahead<2>(updates + i * kBytes, kSequenceAhead / kIndexBytes * kBytes);
+      prefetch_ahead<1>(data, next_data + i * kBytes);
+    }
+  }
 
   HWY_INLINE void reduce(int64_t i, int64_t entry) const {
     Element& at = cell(i, entry);
@@ -154,11 +189,16 @@ struct IndexedElements {
   }
   HWY_INLINE void reduce_group(int64_t i, const int64_t (&entries)[kGroup]) const {
     if constexpr (Op::kComputes) {
+      constexpr bool kVectors = kPacked && kVectorUpdates;
+      typename Op::Stored values[kGroup];
       typename Op::Stored results[kGroup];
+      if constexpr (kVectors) {
+        load_updates(updates + i * int64_t{sizeof(Element)}, values);
+      }
       HWY_UNROLL(8)
       for (int64_t k = 0; k < kGroup; ++k) {
         Element& at = cell(i + k, entries[k]);
-        results[k] = Op::compute(at, update(i + k));
+        results[k] = Op::compute(at, kVectors ? values[k] : update(i + k));
         at = results[k];
       }
       if (HWY_UNLIKELY(have_nan(results))) {
@@ -192,6 +232,8 @@ bool reduce_indexed(const DirectReduction& direct, const RowReduction& rows) {
   const std::byte* const indices = direct.indices;
   const int64_t count = rows.count;
   const int64_t last_prefetch = rows.prefetch_rows > 0 ? count - kAhead - kGroup : -1;
+  // Where data is not in cache, those lines are what the time goes into.
+  const bool sequences = kPacked && kSequenceAhead > 0 && rows.prefetch_rows == 0;
   const IndexedElements<Op, kPacked> elements(direct, rows);
   int64_t bad = 0;
   int64_t i = 0;
@@ -203,6 +245,9 @@ bool reduce_indexed(const DirectReduction& direct, const RowReduction& rows) {
       for (int64_t k = 0; k < kGroup; ++k) {
         elements.prefetch(i + kAhead + k, load_index<int64_t>(indices, i + kAhead + k));
       }
+    }
+    if (sequences) {
+      elements.prefetch_sequences(i);
     }
     elements.reduce_group(i, entries);
   }

@@ -34,6 +34,7 @@ struct DirectReduction {
   int64_t from_end;  // added to negative indices
   int64_t extent, stride;
   int64_t data_step;  // bytes that data moves on by from one update to the next
+  int64_t next_data;  // bytes from here to the data that is reduced next, an element per update
 };
 // True if no index was out of range.
 using ReduceDirect = bool (*)(const DirectReduction& direct, const RowReduction& rows);

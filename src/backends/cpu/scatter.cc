@@ -18,6 +18,10 @@ namespace {
 constexpr int64_t kManyParts = 64;
 constexpr int64_t kFewParts = 8;
 
+// Rows of data are prefetched as a whole if they are no further apart than this: more bytes would
+// not stay in the first-level cache.
+constexpr int64_t kNextData = int64_t{64} << 10;
+
 // How many threads could have data of their own, no two on one line: by loops that move through
 // data.
 int64_t loop_parts(const Nest& nest) {
@@ -131,15 +135,16 @@ bool RunReducer::reduce(Place start, int64_t count) {
     rows.data += start.data;
     rows.updates += start.output;
     rows.count = block;
-    good &= reduce_rows(indices, start, rows);
+    good &= reduce_rows(indices, start, at, rows);
     start.advance(inner, block);
   }
   return good;
 }
 
-bool RunReducer::reduce_rows(const std::byte* indices, const Place& start, RowReduction rows) {
+bool RunReducer::reduce_rows(const std::byte* indices, const Place& start, int64_t done,
+                             RowReduction rows) {
   if (direct_ != nullptr) {
-    return reduce_direct(indices, rows);
+    return reduce_direct(indices, done, rows);
   }
   const Loop& inner = innermost(nest_);
   const bool good =
@@ -170,7 +175,7 @@ void RunReducer::reduce_resolved(const RowReduction& rows) {
   }
 }
 
-bool RunReducer::reduce_direct(const std::byte* indices, const RowReduction& rows) {
+bool RunReducer::reduce_direct(const std::byte* indices, int64_t done, const RowReduction& rows) {
   const Coordinate& c = nest_.coordinates[0];
   const bool from_end = nest_.negative == Negative::kFromEnd;
   const std::byte* first = indices + c.offset * nest_.index_type.bytes();
@@ -180,7 +185,15 @@ bool RunReducer::reduce_direct(const std::byte* indices, const RowReduction& row
     }
     first = reinterpret_cast<const std::byte*>(to_);
   }
-  return direct_({first, from_end ? c.extent : 0, c.extent, c.stride, innermost(nest_).data},
+  // While one row of data is reduced, the next one is prefetched.
+  const int64_t step = nest_.loops.size() > 1 ? nest_.loops[nest_.loops.size() - 2].data : 0;
+  const bool next = c.extent * c.stride <= step && step <= kNextData && done < c.extent;
+  return direct_({.indices = first,
+                  .from_end = from_end ? c.extent : 0,
+                  .extent = c.extent,
+                  .stride = c.stride,
+                  .data_step = innermost(nest_).data,
+                  .next_data = next ? step + done * rows.row_bytes : 0},
                  rows) ||
          !check_;
 }

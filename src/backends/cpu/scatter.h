@@ -51,9 +51,9 @@ class RunReducer {
   void ask_for(const Place& start, int64_t count) const;
 
  private:
-  bool reduce_rows(const std::byte* indices, const Place& start, RowReduction rows);
+  bool reduce_rows(const std::byte* indices, const Place& start, int64_t done, RowReduction rows);
   void reduce_resolved(const RowReduction& rows);
-  bool reduce_direct(const std::byte* indices, const RowReduction& rows);
+  bool reduce_direct(const std::byte* indices, int64_t done, const RowReduction& rows);
   void leave_out_skipped(RowReduction& rows);
   void keep_own(RowReduction& rows, int64_t data);
 
