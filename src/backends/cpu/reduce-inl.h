@@ -147,6 +147,7 @@ struct IndexedElements {
   const std::byte* updates;
   const std::byte* indices;
   int64_t stride, data_step, update_step, next_data;
+  bool indices_go_on, updates_go_on;
 
   IndexedElements(const DirectReduction& direct, const RowReduction& rows)
       : data(rows.data),
@@ -155,7 +156,9 @@ struct IndexedElements {
         stride(kPacked ? int64_t{sizeof(Element)} : direct.stride),
         data_step(kPacked ? 0 : direct.data_step),
         update_step(kPacked ? int64_t{sizeof(Element)} : rows.update_step),
-        next_data(direct.next_data) {}
+        next_data(direct.next_data),
+        indices_go_on(direct.indices_go_on),
+        updates_go_on(direct.updates_go_on) {}
 
   HWY_INLINE Element& cell(int64_t i, int64_t entry) const {
     std::byte* const at =
@@ -172,14 +175,20 @@ struct IndexedElements {
     prefetch_line(bit_cast<const std::byte*>(reinterpret_cast<uintptr_t>(data) + offset));
   }
   // For the group of updates at i: the indices kSequenceAhead bytes later, their updates, and a
-  // part of the data that is reduced next.
+  // part of the data that is reduced next, an element for each update.
   HWY_INLINE void prefetch_sequences(int64_t i) const {
     constexpr int64_t kBytes = sizeof(Element);
     constexpr int64_t kIndexBytes = 8;
-    prefetch_ahead<2>(indices + i * kIndexBytes, kSequenceAhead);
+    if (indices_go_on) {
+      prefetch_ahead<2>(indices + i * kIndexBytes, kSequenceAhead);
+    }
     if (i % (kLine / kBytes) == 0) {  // a line of 4-byte elements serves two groups
-      prefetch_ahead<2>(updates + i * kBytes, kSequenceAhead / kIndexBytes * kBytes);
-      prefetch_ahead<1>(data, next_data + i * kBytes);
+      if (updates_go_on) {
+        prefetch_ahead<2>(updates + i * kBytes, kSequenceAhead / kIndexBytes * kBytes);
+      }
+      if (next_data != 0) {
+        prefetch_ahead<1>(data, next_data + i * kBytes);
+      }
     }
   }
 
@@ -232,7 +241,7 @@ bool reduce_indexed(const DirectReduction& direct, const RowReduction& rows) {
   const std::byte* const indices = direct.indices;
   const int64_t count = rows.count;
   const int64_t last_prefetch = rows.prefetch_rows > 0 ? count - kAhead - kGroup : -1;
-  // Where data is not in cache, those lines are what the time goes into.
+  // Where data is far, its own lines are the bottleneck, and more prefetches delay them.
   const bool sequences = kPacked && kSequenceAhead > 0 && rows.prefetch_rows == 0;
   const IndexedElements<Op, kPacked> elements(direct, rows);
   int64_t bad = 0;

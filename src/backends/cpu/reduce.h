@@ -34,7 +34,9 @@ struct DirectReduction {
   int64_t from_end;  // added to negative indices
   int64_t extent, stride;
   int64_t data_step;  // bytes that data moves on by from one update to the next
-  int64_t next_data;  // bytes from here to the data that is reduced next, an element per update
+  // What is prefetched, where the processor wants it.
+  bool indices_go_on, updates_go_on;  // behind these
+  int64_t next_data;  // bytes from here to the data that is reduced next; 0: there is none
 };
 // True if no index was out of range.
 using ReduceDirect = bool (*)(const DirectReduction& direct, const RowReduction& rows);

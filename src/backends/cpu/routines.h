@@ -4,7 +4,8 @@
 //
 // A gather is done in two steps on blocks of at most kBlock points: index values become byte
 // offsets into data (all the rules are in that step), then rows are moved from those offsets (all
-// the speed is in that one). The offsets of a block fit in the first-level cache.
+// the speed is in that one). The offsets of a block fit in the first-level cache. Narrow rows are
+// moved straight from index values where the rule is simple.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +19,10 @@ namespace sheaf::cpu {
 inline constexpr int64_t kBlock = 2048;
 
 // Points of a block whose rows are moved straight from index values: no offset has to fit a cache.
-// Arm64 processors write around their caches as long as nothing else is written in between, which
-// happens from block to block. Measured on a Neoverse V1, rows of 16 bytes from a small table: 0.84
-// ns each in blocks of 2048, 0.78 in blocks of 16384, 0.70 in these. A block of rows that are far
-// away still takes less than a millisecond, after which a cancelled run should end.
-inline constexpr int64_t kDirectBlock = kStreamingStores ? kBlock : int64_t{65536};
+// Arm64 processors write around their caches until other memory is written, which happens between
+// blocks. Measured on a Neoverse V1, rows of 16 bytes from a small table: 0.84 ns each in blocks of
+// 2048, 0.78 in blocks of 16384, 0.70 in these.
+inline constexpr int64_t kDirectBlock = kArm64 ? int64_t{65536} : kBlock;
 
 // A run of points along the innermost loop.
 struct IndexRun {
@@ -49,6 +49,7 @@ struct RowMove {
   int64_t row_bytes;
   int64_t prefetch_rows;  // how far ahead of its use a row is asked for; 0: rows are in cache
   Ahead next_indices, next_data;
+  bool indices_go_on;    // behind these: a direct move may prefetch them
   bool stream;           // write around the cache; rows are side by side
   bool hardware_gather;  // rows of 4 or 8 bytes, side by side, all offsets within 2^31
 };

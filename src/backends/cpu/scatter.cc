@@ -18,9 +18,25 @@ namespace {
 constexpr int64_t kManyParts = 64;
 constexpr int64_t kFewParts = 8;
 
-// Rows of data are prefetched as a whole if they are no further apart than this: more bytes would
-// not stay in the first-level cache.
-constexpr int64_t kNextData = int64_t{64} << 10;
+// Bytes from the row of data that indices jump about in to the next one; 0: there is none, or it is
+// too large to be prefetched as a whole.
+int64_t next_row(const Nest& nest) {
+  const int64_t step = nest.loops.size() > 1 ? nest.loops[nest.loops.size() - 2].data : 0;
+  return nest.coordinates.size() == 1 && nest.coordinates[0].stride > 0 &&
+                 reach_of_indices(nest) <= std::min(step, kNearData)
+             ? step
+             : 0;
+}
+
+// Whether a tensor goes on in memory from one step of the second loop to the next.
+bool goes_on(const Nest& nest, int64_t Loop::*stride) {
+  if (nest.loops.size() < 2) {
+    return true;
+  }
+  const Loop& inner = nest.loops.back();
+  return nest.loops[nest.loops.size() - 2].*stride - inner.*stride ==
+         (inner.extent - 1) * (inner.*stride);  // which is a distance within the tensor
+}
 
 // How many threads could have data of their own, no two on one line: by loops that move through
 // data.
@@ -120,7 +136,8 @@ RunReducer::RunReducer(const Nest& nest, const ScatterBuffers& buffers, int64_t 
             .count = 0,
             .row_bytes = bytes,
             .prefetch_rows = prefetch_rows,
-            .reduce = reduce_row(nest.element_type, nest.reduction)} {}
+            .reduce = reduce_row(nest.element_type, nest.reduction)},
+      next_row_(next_row(nest)) {}
 
 bool RunReducer::reduce(Place start, int64_t count) {
   const Loop& inner = innermost(nest_);
@@ -185,15 +202,15 @@ bool RunReducer::reduce_direct(const std::byte* indices, int64_t done, const Row
     }
     first = reinterpret_cast<const std::byte*>(to_);
   }
-  // While one row of data is reduced, the next one is prefetched.
-  const int64_t step = nest_.loops.size() > 1 ? nest_.loops[nest_.loops.size() - 2].data : 0;
-  const bool next = c.extent * c.stride <= step && step <= kNextData && done < c.extent;
+  const bool next = next_row_ != 0 && done < c.extent;
   return direct_({.indices = first,
                   .from_end = from_end ? c.extent : 0,
                   .extent = c.extent,
                   .stride = c.stride,
                   .data_step = innermost(nest_).data,
-                  .next_data = next ? step + done * rows.row_bytes : 0},
+                  .indices_go_on = nest_.index_type == i64 && goes_on(nest_, &Loop::index),
+                  .updates_go_on = goes_on(nest_, &Loop::output),
+                  .next_data = next ? next_row_ + done * rows.row_bytes : 0},
                  rows) ||
          !check_;
 }
@@ -250,7 +267,8 @@ bool scatter_in_order(const Nest& nest, const ScatterBuffers& buffers, const Lau
   RunReducer reducer(nest, buffers, rows_ahead(nest, reach.hi - reach.lo), 0, nest.row_bytes,
                      launch);
   bool good = true;
-  for_each_run(nest, 0, point_count(nest), kBlock, [&](const Place& start, int64_t count) {
+  const int64_t longest = innermost(nest).extent;  // reduce() cuts it into blocks
+  for_each_run(nest, 0, point_count(nest), longest, [&](const Place& start, int64_t count) {
     good &= reducer.reduce(start, count);
     return !reducer.cancelled();
   });

@@ -67,6 +67,7 @@ class RunReducer {
   ReduceRows reduce_;
   ReduceDirect direct_;  // null: not for this nest
   RowReduction rows_;
+  const int64_t next_row_;  // bytes from a row of data to the next one; 0: not to be prefetched
   alignas(64) int64_t to_[kBlock];
   alignas(64) int64_t from_[kBlock];  // where some updates are left out
 };

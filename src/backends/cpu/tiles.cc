@@ -20,6 +20,16 @@ namespace {
 constexpr int64_t kShortBlock = 8192;
 constexpr int64_t kPointsAhead = 512;
 constexpr int64_t kLongRow = CancelPoint::kPieceBytes;
+// Points of a block whose rows are moved straight from indices and are far away: short ones too, so
+// that a cancelled run ends soon.
+constexpr int64_t kFarBlock = std::min(kDirectBlock, CancelPoint::kPieceBytes / kLine);
+
+// Whether the indices of a tile's steps of the middle loop follow one another in memory.
+bool indices_go_on(const Tiling& tiling) {
+  return tiling.middle.extent == 1 ||
+         (tiling.inner_tile == tiling.inner.extent &&
+          tiling.middle.index == tiling.inner.extent * tiling.inner.index);
+}
 
 // Divisions cost more than a small gather: most calls have a single piece.
 int64_t pieces(int64_t extent, int64_t tile) {
@@ -47,7 +57,11 @@ class TileRunner {
         tiling_(tiling),
         buffers_(buffers),
         routines_(routines()),
-        block_(tiling.direct ? kDirectBlock : kBlock),
+        block_(!tiling.direct             ? kBlock
+               : tiling.prefetch_rows > 0 ? kFarBlock
+                                          : kDirectBlock),
+        indices_go_on_(indices_go_on(tiling)),
+        asks_for_indices_(!tiling.direct || kSequenceAhead == 0 || !indices_go_on_),
         strip_(strip),
         data_(strip != nullptr ? strip->data() : buffers.data),
         cancel_(launch.cancel),
@@ -133,9 +147,8 @@ class TileRunner {
     Place next_block = row;
     next_block.advance(tiling_.inner, at + count);
     const Place& following = at + count < points ? next_block : later_row;
-    // A direct move may see to its own indices.
-    const bool asks = !tiling_.direct || kSequenceAhead == 0;
-    const Ahead next_indices{index_at(following), asks ? packed_index_bytes(count) : 0};
+    const Ahead next_indices{index_at(following),
+                             asks_for_indices_ ? packed_index_bytes(count) : 0};
     const Ahead next_data{data_ + next_row.data + at / block_ * share, share};
     if (tiling_.direct) {
       good_ &= routines_.move_direct(nest_, index_run(block, count),
@@ -172,6 +185,7 @@ class TileRunner {
             .prefetch_rows = tiling_.prefetch_rows,
             .next_indices = next_indices,
             .next_data = next_data,
+            .indices_go_on = indices_go_on_,
             .stream = tiling_.stream,
             .hardware_gather = tiling_.hardware_gather};
   }
@@ -261,6 +275,8 @@ class TileRunner {
   const GatherBuffers& buffers_;
   const Routines& routines_;
   const int64_t block_;  // points at a time that have indices of their own
+  const bool indices_go_on_;
+  const bool asks_for_indices_;  // else a direct move prefetches those that follow its own
   Strip* const strip_;
   const std::byte* const data_;
   CancelPoint cancel_;

@@ -21,8 +21,6 @@ constexpr int64_t kPrefetchBytes = 8192;
 // shared with the inputs, and with whatever else runs. A core that gathers rows of 256 bytes needs
 // 51 ns each into an output of 32 MiB that goes through the cache, and 22 into one that does not.
 constexpr int64_t kStreamedOutput = int64_t{16} << 20;
-// A row that the indices jump about in is brought into the first-level cache up to this size.
-constexpr int64_t kAheadBytes = int64_t{64} << 10;
 
 bool worth_streaming(const Nest& nest, const Tiling& tiling, int threads) {
   if (!kStreamingStores) {
@@ -50,7 +48,8 @@ bool fits_gather_instruction(const Nest& nest, const Tiling& tiling) {
   const bool row_fits = nest.row_bytes == 4 || nest.row_bytes == 8;
   return row_fits && tiling.inner.output == nest.row_bytes && tiling.prefetch_rows == 0 &&
          reach_of_indices(nest) < (int64_t{1} << 30) &&
-         std::abs(tiling.inner.data) < (int64_t{1} << 30) / kBlock && gather_instruction_wins();
+         std::abs(tiling.inner.data) < (int64_t{1} << 30) / kDirectBlock &&
+         gather_instruction_wins();
 }
 
 // Narrow rows want no offsets to be stored first. On x86, rows of whole lines may be streamed, and
@@ -71,7 +70,7 @@ int64_t next_data_bytes(const Nest& nest, const Tiling& tiling) {
   const int64_t reach = reach_of_indices(nest);
   const bool forward = std::all_of(nest.coordinates.begin(), nest.coordinates.end(),
                                    [](const Coordinate& c) { return c.stride >= 0; });
-  const bool near = tiling.prefetch_rows == 0 && reach <= kAheadBytes;
+  const bool near = tiling.prefetch_rows == 0 && reach <= kNearData;
   return near && forward && tiling.middle.data >= reach ? reach : 0;
 }
 
