@@ -66,11 +66,9 @@ HWY_INLINE int64_t in_range_vectors([[maybe_unused]] const std::byte* indices,
   auto second = first;
   int64_t i = 0;
   for (; i + 4 * n <= count; i += 4 * n) {
-    if constexpr (kSequenceAhead > 0) {
-      constexpr int64_t kBytes = sizeof(Lane);
-      for (int64_t line = 0; line < 4 * n * kBytes; line += kLine) {
-        prefetch_ahead<2>(indices + i * kBytes, kSequenceAhead + line);
-      }
+    constexpr int64_t kBytes = sizeof(Lane);
+    for (int64_t line = 0; line < 4 * n * kBytes; line += kLine) {
+      prefetch_ahead<2>(indices + i * kBytes, kSequenceAhead + line);
     }
     const auto a = hn::Lt(hn::Add(load_lanes(d, indices, i), shift), limit);
     const auto b = hn::Lt(hn::Add(load_lanes(d, indices, i + n), shift), limit);

@@ -20,19 +20,35 @@ namespace sheaf::cpu::HWY_NAMESPACE {
 
 inline constexpr int64_t kDirectAhead = 16;  // rows
 
+// A copy around the cache. In small pieces, since few outputs begin at a line.
+template <int64_t kBytes>
+HWY_INLINE void stream_bytes(std::byte* to, const std::byte* from) {
+  const hn::CappedTag<uint8_t, kStreamPiece> d;
+  constexpr int64_t kPieces = kBytes / kStreamPiece;
+  hn::Vec<decltype(d)> pieces[size_t{kPieces}];
+  for (int64_t p = 0; p < kPieces; ++p) {
+    pieces[p] = hn::LoadU(d, reinterpret_cast<const uint8_t*>(from) + p * kStreamPiece);
+  }
+  for (int64_t p = 0; p < kPieces; ++p) {
+    hn::Stream(pieces[p], d, reinterpret_cast<uint8_t*>(to) + p * kStreamPiece);
+  }
+}
+
 // Where an index leads, and what is moved from there. Rows of kPart bytes; if kTwice, of more than
 // kPart and up to 2 * kPart bytes. kPacked: entries are kPart bytes apart, and nothing else moves
 // data.
-template <int64_t kPart, bool kTwice, bool kPacked>
+// kStream: the output is written around the cache, and begins at a multiple of kStreamPiece.
+template <int64_t kPart, bool kTwice, bool kPacked, bool kStream = false>
 struct DirectRow {
   const std::byte* HWY_RESTRICT data;
   std::byte* HWY_RESTRICT output;
   int64_t stride, data_step, row_bytes;
 
-  // Whether rows far away are prefetched. Measured on a Neoverse V1, which is out of order: rows of
+  // Whether rows far away are prefetched: not where they are streamed, on x86, which then has fewer
+  // buffers for them. Measured on a Neoverse V1, which is out of order: rows of
   // 12 bytes, of which one in eight lies on two lines, take 0.8 of the time, rows of 32 bytes 0.9;
   // rows of 4, 8 and 16 bytes, of which it has enough under way by itself, 1.0.
-  static constexpr bool kPrefetched = (kTwice && kPart >= 8) || kPart >= kLine / 2;
+  static constexpr bool kPrefetched = !kStream && ((kTwice && kPart >= 8) || kPart >= kLine / 2);
 
   HWY_INLINE const std::byte* from(int64_t i, int64_t entry) const {
     return kPacked ? data + entry * kPart : data + entry * stride + i * data_step;
@@ -47,7 +63,11 @@ struct DirectRow {
   HWY_INLINE void copy(int64_t i, int64_t entry) const {
     const std::byte* row = from(i, entry);
     std::byte* to = output + i * (kTwice ? row_bytes : kPart);
-    copy_bytes<kPart>(to, row);
+    if constexpr (kStream) {
+      stream_bytes<kPart>(to, row);
+    } else {
+      copy_bytes<kPart>(to, row);
+    }
     if constexpr (kTwice) {
       copy_bytes<kPart>(to + row_bytes - kPart, row + row_bytes - kPart);
     }
@@ -71,7 +91,7 @@ HWY_INLINE int64_t copy_run(const Row row, const EntryRule rule,
   int64_t entries[kGroup];
   for (; i + kGroup <= end; i += kGroup) {
     load_entries<Index>(rule, indices, i, entries, bad);
-    if (kSequenceAhead > 0 && ahead.indices) {
+    if (ahead.indices) {
       prefetch_ahead<2>(indices + i * int64_t{sizeof(Index)}, kSequenceAhead);
     }
     if (Row::kPrefetched && i <= ahead.last) {
@@ -94,12 +114,12 @@ HWY_INLINE int64_t copy_run(const Row row, const EntryRule rule,
 }
 
 // True if no index was clamped.
-template <class Index, int64_t kPart, bool kTwice, bool kPacked>
+template <class Index, int64_t kPart, bool kTwice, bool kPacked, bool kStream = false>
 bool copy_rows_of(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   const Coordinate& c = nest.coordinates[0];
   const EntryRule rule = entry_rule(nest, c);
-  const DirectRow<kPart, kTwice, kPacked> row{rows.data, rows.output, c.stride, run.data_step,
-                                              rows.row_bytes};
+  const DirectRow<kPart, kTwice, kPacked, kStream> row{rows.data, rows.output, c.stride,
+                                                       run.data_step, rows.row_bytes};
   const std::byte* HWY_RESTRICT indices =
       run.indices + c.offset * static_cast<int64_t>(sizeof(Index));
   const int64_t ahead = rows.prefetch_rows < kDirectAhead ? rows.prefetch_rows : kDirectAhead;
@@ -115,6 +135,11 @@ bool copy_rows_of(const Nest& nest, const IndexRun& run, const RowMove& rows) {
 template <class Index, int64_t kPart>
 bool copy_by_size(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   if (rows.row_bytes == kPart) {
+    if constexpr (kStreamingStores && 2 * kPart >= kLine) {
+      if (rows.stream && reinterpret_cast<uintptr_t>(rows.output) % kStreamPiece == 0) {
+        return copy_rows_of<Index, kPart, false, false, true>(nest, run, rows);
+      }
+    }
     return nest.coordinates[0].stride == kPart && run.data_step == 0
                ? copy_rows_of<Index, kPart, false, true>(nest, run, rows)
                : copy_rows_of<Index, kPart, false, false>(nest, run, rows);

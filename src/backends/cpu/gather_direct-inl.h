@@ -26,14 +26,17 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Indices of one coordinate as clamp resolves them, half a vector of 4-byte rows or a whole one of
 // 8-byte rows at a time; all offsets are within 2^31. What does not change is held in registers.
-template <class Index, class D64, bool kCheck>
+// kPacked: rows lie side by side in data, and nothing else moves it.
+template <class Index, class D64, bool kCheck, bool kPacked>
 class ClampedRun {
  public:
-  HWY_INLINE ClampedRun(D64 d64, const Nest& nest, const IndexRun& run)
+  HWY_INLINE ClampedRun(D64 d64, const Nest& nest, const IndexRun& run, bool indices_go_on)
       : indices_(reinterpret_cast<const Index*>(run.indices) + nest.coordinates[0].offset),
         data_step_(run.data_step),
+        indices_go_on_(indices_go_on),
         from_end_(hn::Set(d64, entry_rule(nest, nest.coordinates[0]).from_end)),
         last_(hn::Set(d64, entry_rule(nest, nest.coordinates[0]).last)),
+        extent_(hn::Set(DIndex(), static_cast<UIndex>(nest.coordinates[0].extent))),
         stride_(hn::Set(D32(), static_cast<int32_t>(nest.coordinates[0].stride))),
         lane_steps_(hn::MulEven(hn::BitCast(D32(), hn::Iota(d64, 0)),
                                 hn::Set(D32(), static_cast<int32_t>(run.data_step)))),
@@ -42,13 +45,42 @@ class ClampedRun {
   // True if no index was clamped (kCheck).
   HWY_INLINE bool good() const { return hn::AllTrue(D64(), hn::Eq(bad_, hn::Zero(D64()))); }
 
-  // Offsets of one vector of rows, the points from i on.
-  template <class D>
-  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets(D d, int64_t i) {
-    return by_halves(d, i, [this](int64_t from) HWY_ATTR { return wide_offsets(from); });
+  // For `count` points from i on: the indices kSequenceAhead bytes later.
+  HWY_INLINE void prefetch(int64_t i, int64_t count) const {
+    if (indices_go_on_) {
+      const auto* at = reinterpret_cast<const std::byte*>(indices_ + i);
+      for (int64_t line = 0; line < count * int64_t{sizeof(Index)}; line += kLine) {
+        prefetch_ahead<2>(at, kSequenceAhead + line);
+      }
+    }
   }
 
-  // The same as far as points [i, end) go; the lanes left over get 0, which is always inside data.
+  // One vector of rows, those of the points from i on. Where all their indices name entries as they
+  // are, nothing is to be resolved.
+  template <class D>
+  HWY_INLINE hn::Vec<D> rows(D d, const hn::TFromD<D>* data, int64_t i) {
+    if constexpr (kPacked && sizeof(hn::TFromD<D>) <= sizeof(Index)) {
+      const hn::RebindToSigned<D> di;
+      const auto low = load(i);
+      if constexpr (sizeof(hn::TFromD<D>) == sizeof(Index)) {
+        if (HWY_LIKELY(hn::AllTrue(DIndex(), hn::Lt(low, extent_)))) {
+          return gather_vector<kRow<D>>(d, data, hn::BitCast(di, low));
+        }
+      } else {
+        const auto high = load(i + static_cast<int64_t>(hn::Lanes(DIndex())));
+        if (HWY_LIKELY(
+                hn::AllTrue(DIndex(), hn::And(hn::Lt(low, extent_), hn::Lt(high, extent_))))) {
+          return gather_vector<kRow<D>>(
+              d, data, hn::ConcatEven(di, hn::BitCast(di, high), hn::BitCast(di, low)));
+        }
+      }
+    }
+    return gather_vector<1>(
+        d, data, by_halves(d, i, [this](int64_t from) HWY_ATTR { return wide_offsets(from); }));
+  }
+
+  // Offsets of as many rows as points [i, end) have; the lanes left over get 0, which is always
+  // inside data.
   template <class D>
   HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets_until(D d, int64_t i, int64_t end) {
     return by_halves(d, i,
@@ -58,6 +90,14 @@ class ClampedRun {
  private:
   using D32 = hn::Repartition<int32_t, D64>;
   using NarrowD = hn::Rebind<int32_t, D64>;
+  using UIndex = std::make_unsigned_t<Index>;
+  template <class D>
+  static constexpr int kRow = sizeof(hn::TFromD<D>);
+  using DIndex = hn::Repartition<UIndex, D64>;
+
+  HWY_INLINE hn::Vec<DIndex> load(int64_t i) const {
+    return hn::LoadU(DIndex(), reinterpret_cast<const UIndex*>(indices_) + i);
+  }
 
   // 64-bit offsets as they are, or the low halves of two vectors of them.
   template <class D, class Wide>
@@ -100,7 +140,9 @@ class ClampedRun {
 
   const Index* indices_;
   int64_t data_step_;
+  bool indices_go_on_;
   hn::Vec<D64> from_end_, last_;
+  hn::Vec<DIndex> extent_;
   hn::Vec<D32> stride_;
   hn::Vec<D64> lane_steps_;
   hn::Vec<D64> bad_;
@@ -111,10 +153,13 @@ class ShortOffsets {
  public:
   explicit ShortOffsets(const int32_t* offsets) : offsets_(offsets) {}
 
+  HWY_INLINE void prefetch(int64_t, int64_t) const {}  // they are in the first level
+
   template <class D>
-  HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets(D, int64_t i) const {
+  HWY_INLINE hn::Vec<D> rows(D d, const hn::TFromD<D>* data, int64_t i) const {
     const hn::RebindToSigned<D> di;
-    return widened(di, hn::LoadU(hn::Rebind<int32_t, D>(), offsets_ + i));
+    return gather_vector<1>(d, data,
+                            widened(di, hn::LoadU(hn::Rebind<int32_t, D>(), offsets_ + i)));
   }
   template <class D>
   HWY_INLINE hn::Vec<hn::RebindToSigned<D>> offsets_until(D, int64_t i, int64_t end) const {
@@ -140,36 +185,45 @@ class ShortOffsets {
 template <class T, class Source>
 HWY_INLINE void gather_rows(const RowMove& rows, Source& source) {
   const hn::ScalableTag<T> d;
-  const auto n = static_cast<int64_t>(hn::Lanes(d));
+  constexpr auto n = static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
   const T* HWY_RESTRICT data = reinterpret_cast<const T*>(rows.data);
   T* HWY_RESTRICT output = reinterpret_cast<T*>(rows.output);
   const bool stream = rows.stream;
   in_runs(rows, [=, &source](int64_t i, int64_t end) HWY_ATTR {
     if (stream && reinterpret_cast<uintptr_t>(output + i) % kLine == 0) {
       for (; i + n <= end; i += n) {
-        hn::Stream(hn::GatherOffset(d, data, source.offsets(d, i)), d, output + i);
+        source.prefetch(i, n);
+        hn::Stream(source.rows(d, data, i), d, output + i);
       }
     }
     for (; i + n <= end; i += n) {
-      hn::StoreU(hn::GatherOffset(d, data, source.offsets(d, i)), d, output + i);
+      source.prefetch(i, n);
+      hn::StoreU(source.rows(d, data, i), d, output + i);
     }
     if (i < end) {
-      hn::BlendedStore(hn::GatherOffset(d, data, source.offsets_until(d, i, end)),
+      hn::BlendedStore(gather_vector<1>(d, data, source.offsets_until(d, i, end)),
                        hn::FirstN(d, static_cast<size_t>(end - i)), d, output + i);
     }
   });
 }
 
-template <class Index, bool kCheck>
-bool gather_indices(const Nest& nest, const IndexRun& run, const RowMove& rows) {
-  const hn::ScalableTag<int64_t> d64;
-  ClampedRun<Index, hn::ScalableTag<int64_t>, kCheck> source(d64, nest, run);
+template <class Index, bool kCheck, bool kPacked>
+bool gather_clamped(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+  using D64 = hn::ScalableTag<int64_t>;
+  ClampedRun<Index, D64, kCheck, kPacked> source(D64(), nest, run, rows.indices_go_on);
   if (rows.row_bytes == 4) {
     gather_rows<uint32_t>(rows, source);
   } else {
     gather_rows<uint64_t>(rows, source);
   }
   return source.good();
+}
+
+template <class Index, bool kCheck>
+bool gather_indices(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+  return nest.coordinates[0].stride == rows.row_bytes && run.data_step == 0
+             ? gather_clamped<Index, kCheck, true>(nest, run, rows)
+             : gather_clamped<Index, kCheck, false>(nest, run, rows);
 }
 
 void gather_short(const RowMove& rows, const int32_t* offsets) {

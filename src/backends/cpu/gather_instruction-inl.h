@@ -24,6 +24,31 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 inline constexpr bool kHasGatherInstruction = true;
 
+// One vector of T, each from kScale * at bytes past `data`.
+template <int kScale, class D, class VI, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> gather_vector(D d, const T* data, VI at) {
+#if HWY_TARGET <= HWY_AVX3
+  // Into zeros, by a mask that the compiler does not see through: g++ 12 would leave the result of
+  // an earlier gather in place, which this one then waits for.
+  const auto zero = _mm512_setzero_si512();
+  auto all = static_cast<__mmask16>(sizeof(T) == 4 ? 0xFFFF : 0xFF);
+  asm("" : "+k"(all));
+  if constexpr (sizeof(T) == 4) {
+    return hn::Vec<D>{_mm512_mask_i32gather_epi32(zero, all, at.raw, data, kScale)};
+  } else {
+    return hn::Vec<D>{
+        _mm512_mask_i64gather_epi64(zero, static_cast<__mmask8>(all), at.raw, data, kScale)};
+  }
+#else
+  if constexpr (kScale == 1) {
+    return hn::GatherOffset(d, data, at);
+  } else {
+    static_assert(kScale == sizeof(T));
+    return hn::GatherIndex(d, data, at);
+  }
+#endif
+}
+
 // The offsets of one vector of rows: 64-bit as they are, or the low halves of two vectors.
 template <class D>
 HWY_INLINE hn::Vec<hn::RebindToSigned<D>> load_offsets(D d, const int64_t* offsets) {
@@ -50,11 +75,11 @@ HWY_INLINE int64_t gather_by_instruction(const RowMove& rows, int64_t begin, int
   // Streaming needs an aligned address: where rows can meet lines at all, runs after the first do.
   if (rows.stream && reinterpret_cast<uintptr_t>(output + i) % 64 == 0) {
     for (; i + n <= end; i += n) {
-      hn::Stream(hn::GatherOffset(d, data, load_offsets(d, rows.offsets + i)), d, output + i);
+      hn::Stream(gather_vector<1>(d, data, load_offsets(d, rows.offsets + i)), d, output + i);
     }
   } else {
     for (; i + n <= end; i += n) {
-      hn::StoreU(hn::GatherOffset(d, data, load_offsets(d, rows.offsets + i)), d, output + i);
+      hn::StoreU(gather_vector<1>(d, data, load_offsets(d, rows.offsets + i)), d, output + i);
     }
   }
   return i - begin;

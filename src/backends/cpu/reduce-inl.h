@@ -242,7 +242,7 @@ bool reduce_indexed(const DirectReduction& direct, const RowReduction& rows) {
   const int64_t count = rows.count;
   const int64_t last_prefetch = rows.prefetch_rows > 0 ? count - kAhead - kGroup : -1;
   // Where data is far, its own lines are the bottleneck, and more prefetches delay them.
-  const bool sequences = kPacked && kSequenceAhead > 0 && rows.prefetch_rows == 0;
+  const bool sequences = kPacked && rows.prefetch_rows == 0;
   const IndexedElements<Op, kPacked> elements(direct, rows);
   int64_t bad = 0;
   int64_t i = 0;

@@ -17,6 +17,9 @@ namespace {
 // The processor's own prefetcher follows long runs; short ones, each on another page, it cannot.
 constexpr int64_t kShortRun = 512;  // points
 constexpr int64_t kRunsAhead = 2;
+// To begin a run takes as long as some updates do: rather than shorter runs, each thread gets fewer
+// parts.
+constexpr int64_t kLeastRun = 64;
 
 // How long the pieces are into which each loop is cut; grid loops are left whole.
 struct Cut {
@@ -64,9 +67,13 @@ Cut cut_nest(const Nest& nest, int threads) {
   for (int l = 0; l < nest.loops.size() && cut.parts(nest) < wanted; ++l) {
     const Loop& loop = nest.loops[l];
     if (loop.data != 0) {
-      const int64_t missing = divided_up(wanted, cut.parts(nest));
-      const int64_t piece = divided_up(cut.pieces[l], missing);
-      cut.pieces[l] = std::min(cut.pieces[l], std::max(piece, least_piece(loop)));
+      const auto piece_for = [&](int64_t parts) {
+        return divided_up(cut.pieces[l], divided_up(parts, cut.parts(nest)));
+      };
+      const bool is_run = l + 1 == nest.loops.size() && has_grid_loop(nest);
+      const int64_t least =
+          std::max(least_piece(loop), is_run ? std::min(kLeastRun, piece_for(threads)) : 1);
+      cut.pieces[l] = std::min(cut.pieces[l], std::max(piece_for(wanted), least));
     }
   }
   if (const int64_t parts = cut.parts(nest); parts < wanted) {

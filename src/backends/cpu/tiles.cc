@@ -24,8 +24,13 @@ constexpr int64_t kLongRow = CancelPoint::kPieceBytes;
 // that a cancelled run ends soon.
 constexpr int64_t kFarBlock = std::min(kDirectBlock, CancelPoint::kPieceBytes / kLine);
 
-// Whether the indices of a tile's steps of the middle loop follow one another in memory.
-bool indices_go_on(const Tiling& tiling) {
+// Whether the indices of a tile's steps of the middle loop follow one another in memory, and are to
+// be prefetched as one sequence. A Xeon wants that where they come from memory: from the last
+// level, rows of 16 and 32 bytes would take 1.15 times as long.
+bool indices_go_on(const Nest& nest, const Tiling& tiling) {
+  if (!kArm64 && !exceeds_cache(point_count(nest) * nest.index_type.bytes())) {
+    return false;
+  }
   return tiling.middle.extent == 1 ||
          (tiling.inner_tile == tiling.inner.extent &&
           tiling.middle.index == tiling.inner.extent * tiling.inner.index);
@@ -60,8 +65,8 @@ class TileRunner {
         block_(!tiling.direct             ? kBlock
                : tiling.prefetch_rows > 0 ? kFarBlock
                                           : kDirectBlock),
-        indices_go_on_(indices_go_on(tiling)),
-        asks_for_indices_(!tiling.direct || kSequenceAhead == 0 || !indices_go_on_),
+        indices_go_on_(indices_go_on(nest, tiling)),
+        asks_for_indices_(!tiling.direct || !indices_go_on_),
         strip_(strip),
         data_(strip != nullptr ? strip->data() : buffers.data),
         cancel_(launch.cancel),

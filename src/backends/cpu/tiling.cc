@@ -39,8 +39,9 @@ bool worth_streaming(const Nest& nest, const Tiling& tiling, int threads) {
     }
   }
   // Narrow rows leave most of each line they read unused: that, not the writing, is their cost,
-  // unless they come from a cache.
-  return nest.row_bytes >= kLine || tiling.hardware_gather;
+  // unless they come from a cache, or are half a line.
+  return nest.row_bytes >= kLine || tiling.hardware_gather ||
+         (nest.row_bytes == kLine / 2 && tiling.prefetch_rows > 0);
 }
 
 // Offsets of a block stay within 2^31: what the indices reach, and the steps of data along it.
@@ -52,14 +53,23 @@ bool fits_gather_instruction(const Nest& nest, const Tiling& tiling) {
          gather_instruction_wins();
 }
 
+// Rows of half a line from far away, or of a line from a cache, that can be streamed as they come.
+// Measured on a Xeon: 0.9 and 0.7 of the time of move.
+bool streams_directly(const Nest& nest, const Tiling& tiling, const std::byte* output) {
+  const int64_t row = tiling.prefetch_rows > 0 ? kLine / 2 : kLine;
+  return tiling.stream && nest.row_bytes == row &&
+         reinterpret_cast<uintptr_t>(output) % kStreamPiece == 0;
+}
+
 // Narrow rows want no offsets to be stored first. On x86, rows of whole lines may be streamed, and
 // rows that are not in cache are prefetched from stored offsets; move does both.
-bool fits_direct_move(const Nest& nest, const Tiling& tiling) {
+bool fits_direct_move(const Nest& nest, const Tiling& tiling, const std::byte* output) {
   const bool clamps =
       nest.out_of_range != OutOfRange::kFill && nest.out_of_range != OutOfRange::kWrap;
   const bool narrow = nest.row_bytes <= kNarrowBytes && tiling.inner.output == nest.row_bytes;
-  const bool left_to_move =
-      kStreamingStores && (nest.row_bytes == kNarrowBytes || tiling.prefetch_rows > 0);
+  const bool left_to_move = kStreamingStores &&
+                            (nest.row_bytes == kNarrowBytes || tiling.prefetch_rows > 0) &&
+                            !streams_directly(nest, tiling, output);
   return narrow && !left_to_move && !tiling.same_indices && clamps && tiling.inner.index == 1 &&
          nest.coordinates.size() == 1 && (nest.index_type == i64 || nest.index_type == i32);
 }
@@ -117,12 +127,12 @@ bool run_tiling(const Nest& nest, Tiling& tiling, const GatherBuffers& buffers,
   tiling.check = launch.check_while_moving;
   tiling.next_data_bytes = next_data_bytes(nest, tiling);
   tiling.hardware_gather = fits_gather_instruction(nest, tiling);
-  tiling.direct = fits_direct_move(nest, tiling);
   tiling.short_offsets = tiling.hardware_gather && tiling.same_indices &&
                          nest.out_of_range != OutOfRange::kFill &&
                          routines().gather_short != nullptr;
   const Threads threads = worthwhile_threads(cost_in_bytes(nest, tiling), launch.threads);
   tiling.stream = worth_streaming(nest, tiling, threads.count);
+  tiling.direct = fits_direct_move(nest, tiling, buffers.output);
   if (threads.count > 1) {
     cut_for_threads(nest, tiling, threads.count);
   }
