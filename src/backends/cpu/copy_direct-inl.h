@@ -34,6 +34,14 @@ HWY_INLINE void stream_bytes(std::byte* to, const std::byte* from) {
   }
 }
 
+// Rows are stored one after the other: arm64 processors write around their caches as long as lines
+// are written in order, and g++ 12 would mix the stores of several rows.
+HWY_INLINE void keep_rows_in_order() {
+#if HWY_ARCH_ARM_A64
+  asm volatile("" : : : "memory");
+#endif
+}
+
 // Where an index leads, and what is moved from there. Rows of kPart bytes; if kTwice, of more than
 // kPart and up to 2 * kPart bytes. kPacked: entries are kPart bytes apart, and nothing else moves
 // data.
@@ -44,11 +52,12 @@ struct DirectRow {
   std::byte* HWY_RESTRICT output;
   int64_t stride, data_step, row_bytes;
 
-  // Whether rows far away are prefetched: not where they are streamed, on x86, which then has fewer
-  // buffers for them. Measured on a Neoverse V1, which is out of order: rows of
+  // Whether rows far away are prefetched. Measured on a Neoverse V1, which is out of order: rows of
   // 12 bytes, of which one in eight lies on two lines, take 0.8 of the time, rows of 32 bytes 0.9;
-  // rows of 4, 8 and 16 bytes, of which it has enough under way by itself, 1.0.
-  static constexpr bool kPrefetched = !kStream && ((kTwice && kPart >= 8) || kPart >= kLine / 2);
+  // rows of 4, 8 and 16 bytes, of which it has enough under way by itself, 1.0. On a Xeon, streamed
+  // rows of 32 bytes take 1.1 to 1.3 with it.
+  static constexpr bool kPrefetched =
+      !kStream && ((kTwice && kPart >= 8) || kPart >= kLine / 2 || kLine % kPart != 0);
 
   HWY_INLINE const std::byte* from(int64_t i, int64_t entry) const {
     return kPacked ? data + entry * kPart : data + entry * stride + i * data_step;
@@ -70,6 +79,8 @@ struct DirectRow {
     }
     if constexpr (kTwice) {
       copy_bytes<kPart>(to + row_bytes - kPart, row + row_bytes - kPart);
+    } else if constexpr (kPart > 8) {
+      keep_rows_in_order();
     }
   }
 };
@@ -131,11 +142,28 @@ bool copy_rows_of(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   return bad == 0;
 }
 
+// Rows of more than kPart and less than 2 * kPart bytes. On arm64, packed rows of a multiple of 4
+// bytes, from kBytes on, have a loop of their own: a Neoverse V1 takes 1.2 to 7 times as long over
+// a row whose parts overlap in the output. Not inlined: short calls with rows of other sizes would
+// pay for its registers.
+template <class Index, int64_t kPart, int64_t kBytes = kPart + 4>
+HWY_NOINLINE bool copy_between(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+  if constexpr (kArm64 && kPart >= 8 && kBytes < 2 * kPart) {
+    if (rows.row_bytes != kBytes) {
+      return copy_between<Index, kPart, kBytes + 4>(nest, run, rows);
+    }
+    if (nest.coordinates[0].stride == kBytes && run.data_step == 0) {
+      return copy_rows_of<Index, kBytes, false, true>(nest, run, rows);
+    }
+  }
+  return copy_rows_of<Index, kPart, true, false>(nest, run, rows);
+}
+
 // As move_by_size: row_bytes is kPart or more.
 template <class Index, int64_t kPart>
 bool copy_by_size(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   if (rows.row_bytes == kPart) {
-    if constexpr (kStreamingStores && 2 * kPart >= kLine) {
+    if constexpr (kStreamingStores && HWY_TARGET != HWY_SCALAR && 2 * kPart >= kLine) {
       if (rows.stream && reinterpret_cast<uintptr_t>(rows.output) % kStreamPiece == 0) {
         return copy_rows_of<Index, kPart, false, false, true>(nest, run, rows);
       }
@@ -145,7 +173,7 @@ bool copy_by_size(const Nest& nest, const IndexRun& run, const RowMove& rows) {
                : copy_rows_of<Index, kPart, false, false>(nest, run, rows);
   }
   if constexpr (2 * kPart <= kNarrowRow) {
-    return rows.row_bytes < 2 * kPart ? copy_rows_of<Index, kPart, true, false>(nest, run, rows)
+    return rows.row_bytes < 2 * kPart ? copy_between<Index, kPart>(nest, run, rows)
                                       : copy_by_size<Index, 2 * kPart>(nest, run, rows);
   }
   return true;  // no such size

@@ -93,7 +93,7 @@ HWY_INLINE void in_runs(const RowMove& rows, MoveRun move) {
 template <int64_t kBytes>
 HWY_INLINE void copy_bytes(std::byte* to, const std::byte* from) {
 #if HWY_ARCH_ARM_A64
-  if constexpr (kBytes == 16 || kBytes == 32) {
+  if constexpr (kBytes >= 16 && kBytes < kLine) {
     using Vector [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = uint8_t;
     constexpr auto kVectors = size_t{kBytes / 16};
     Vector vectors[kVectors];
@@ -103,6 +103,8 @@ HWY_INLINE void copy_bytes(std::byte* to, const std::byte* from) {
     for (size_t v = 0; v < kVectors; ++v) {
       reinterpret_cast<Vector*>(to)[v] = vectors[v];
     }
+    constexpr int64_t kRest = kBytes % 16;
+    std::memcpy(to + kBytes - kRest, from + kBytes - kRest, kRest);
     return;
   }
 #endif

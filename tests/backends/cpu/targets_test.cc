@@ -67,6 +67,29 @@ TEST_P(EveryTarget, MovesRowsOfEverySize) {
   }
 }
 
+// More rows than a small call has: straight from indices.
+template <class Index>
+void expect_narrow_rows(DType type) {
+  constexpr int64_t kRows = 37;
+  constexpr int64_t kCount = 300;
+  const auto indices = random_indices<Index>(kCount, -kRows, kRows - 1, 5);
+  for (int64_t row_bytes = 1; row_bytes <= 65; ++row_bytes) {
+    const std::vector<std::byte> data = pattern(kRows * row_bytes + 3);
+    const Plan plan = plan_gather(TensorSpec(u8, {kRows, row_bytes}), TensorSpec(type, {kCount}));
+    expect_same(plan, data.data() + row_bytes % 4, indices.data(), row_bytes % 5);
+    const Plan gaps =
+        plan_gather(TensorSpec(u8, {kRows / 2, row_bytes}, {2 * row_bytes, 1}),
+                    TensorSpec(type, {kCount}), {.rule = {.out_of_range = OutOfRange::kClamp}});
+    expect_same(gaps, data.data(), indices.data(), row_bytes % 3);
+  }
+}
+
+TEST_P(EveryTarget, MovesManyNarrowRowsOfEverySize) {
+  const OnlyTarget only(GetParam());
+  expect_narrow_rows<int64_t>(i64);
+  expect_narrow_rows<int32_t>(i32);
+}
+
 TEST_P(EveryTarget, MovesFromAndToAnyAddress) {
   const OnlyTarget only(GetParam());
   const std::vector<std::byte> data = pattern(int64_t{64} * 400);
