@@ -11,6 +11,7 @@
 
 #include <hwy/cache_control.h>
 
+#include <cstring>
 #include <type_traits>
 
 #include "backends/cpu/index_rule-inl.h"
@@ -232,6 +233,42 @@ void gather_short(const RowMove& rows, const int32_t* offsets) {
     gather_rows<uint32_t>(rows, source);
   } else {
     gather_rows<uint64_t>(rows, source);
+  }
+}
+
+#elif HWY_ARCH_ARM_A64
+
+// By loads, and the next data prefetched in the same loop: arm64 processors write around their
+// caches until other memory is written, as a call for each run of rows would do on the stack. Data
+// may overlap the output as far as the compiler knows, so that it stores rows in order.
+template <class T>
+HWY_NOINLINE void load_rows(const std::byte* data, const int32_t* offsets, std::byte* output,
+                            int64_t count, Ahead next) {
+  constexpr int64_t kRun = 16;
+  constexpr int64_t kBytes = sizeof(T);
+  const int64_t share = (next.bytes / (count / kRun + 1) + kLine) & -kLine;
+  int64_t asked = 0;
+  int64_t i = 0;
+  for (; i + kRun <= count; i += kRun) {
+    const int64_t until = next.bytes - asked > share ? asked + share : next.bytes;
+    for (; asked < until; asked += kLine) {
+      prefetch_ahead<1>(next.begin, asked);
+    }
+    HWY_UNROLL(16)
+    for (int64_t k = 0; k < kRun; ++k) {
+      std::memcpy(output + (i + k) * kBytes, data + offsets[i + k], sizeof(T));
+    }
+  }
+  for (; i < count; ++i) {
+    std::memcpy(output + i * kBytes, data + offsets[i], sizeof(T));
+  }
+}
+
+void gather_short(const RowMove& rows, const int32_t* offsets) {
+  if (rows.row_bytes == 4) {
+    load_rows<uint32_t>(rows.data, offsets, rows.output, rows.count, rows.next_data);
+  } else {
+    load_rows<uint64_t>(rows.data, offsets, rows.output, rows.count, rows.next_data);
   }
 }
 

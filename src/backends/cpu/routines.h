@@ -67,8 +67,8 @@ struct Routines {
   // up to 64 bytes side by side, and a rule that clamping keeps. Ignores rows.offsets. The result
   // is that of resolve.
   bool (*move_direct)(const Nest& nest, const IndexRun& run, const RowMove& rows);
-  // move by gather instructions, rows.offsets given in 32 bits instead: for rows of 4 or 8 bytes
-  // side by side. Any count. Null without such instructions.
+  // move with rows.offsets given in 32 bits instead: for rows of 4 or 8 bytes side by side, by
+  // gather instructions or, on arm64, by loads. Any count. Null where move is as fast.
   void (*gather_short)(const RowMove& rows, const int32_t* offsets);
   // Whether `move` can use gather instructions at all.
   bool has_gather_instruction;

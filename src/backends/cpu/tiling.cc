@@ -44,13 +44,13 @@ bool worth_streaming(const Nest& nest, const Tiling& tiling, int threads) {
          (nest.row_bytes == kLine / 2 && tiling.prefetch_rows > 0);
 }
 
-// Offsets of a block stay within 2^31: what the indices reach, and the steps of data along it.
-bool fits_gather_instruction(const Nest& nest, const Tiling& tiling) {
+// Rows of 4 and 8 bytes, side by side and in cache, whose offsets along a block stay within 2^31:
+// what the indices reach, and the steps of data.
+bool fits_short_offsets(const Nest& nest, const Tiling& tiling) {
   const bool row_fits = nest.row_bytes == 4 || nest.row_bytes == 8;
   return row_fits && tiling.inner.output == nest.row_bytes && tiling.prefetch_rows == 0 &&
          reach_of_indices(nest) < (int64_t{1} << 30) &&
-         std::abs(tiling.inner.data) < (int64_t{1} << 30) / kDirectBlock &&
-         gather_instruction_wins();
+         std::abs(tiling.inner.data) < (int64_t{1} << 30) / kDirectBlock;
 }
 
 // Rows of half a line from far away, or of a line from a cache, that can be streamed as they come.
@@ -126,9 +126,10 @@ bool run_tiling(const Nest& nest, Tiling& tiling, const GatherBuffers& buffers,
                 const Launch& launch) {
   tiling.check = launch.check_while_moving;
   tiling.next_data_bytes = next_data_bytes(nest, tiling);
-  tiling.hardware_gather = fits_gather_instruction(nest, tiling);
-  tiling.short_offsets = tiling.hardware_gather && tiling.same_indices &&
-                         nest.out_of_range != OutOfRange::kFill &&
+  const bool fits_short = fits_short_offsets(nest, tiling);
+  tiling.hardware_gather = fits_short && gather_instruction_wins();
+  tiling.short_offsets = (tiling.hardware_gather || (kArm64 && fits_short)) &&
+                         tiling.same_indices && nest.out_of_range != OutOfRange::kFill &&
                          routines().gather_short != nullptr;
   const Threads threads = worthwhile_threads(cost_in_bytes(nest, tiling), launch.threads);
   tiling.stream = worth_streaming(nest, tiling, threads.count);
