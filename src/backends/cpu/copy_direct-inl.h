@@ -9,6 +9,8 @@
 #define SHEAF_CPU_COPY_DIRECT_INL
 #endif
 
+#include <hwy/cache_control.h>
+
 #include "backends/cpu/gather_direct-inl.h"
 #include "backends/cpu/index_rule-inl.h"
 #include "backends/cpu/move-inl.h"
@@ -20,17 +22,16 @@ namespace sheaf::cpu::HWY_NAMESPACE {
 
 inline constexpr int64_t kDirectAhead = 16;  // rows
 
+// Whether rows can be streamed as they come.
+inline constexpr bool kStreamsRows = kStreamingStores && HWY_TARGET != HWY_SCALAR;
+
 // A copy around the cache. In small pieces, since few outputs begin at a line.
 template <int64_t kBytes>
 HWY_INLINE void stream_bytes(std::byte* to, const std::byte* from) {
   const hn::CappedTag<uint8_t, kStreamPiece> d;
-  constexpr int64_t kPieces = kBytes / kStreamPiece;
-  hn::Vec<decltype(d)> pieces[size_t{kPieces}];
-  for (int64_t p = 0; p < kPieces; ++p) {
-    pieces[p] = hn::LoadU(d, reinterpret_cast<const uint8_t*>(from) + p * kStreamPiece);
-  }
-  for (int64_t p = 0; p < kPieces; ++p) {
-    hn::Stream(pieces[p], d, reinterpret_cast<uint8_t*>(to) + p * kStreamPiece);
+  for (int64_t at = 0; at < kBytes; at += kStreamPiece) {
+    hn::Stream(hn::LoadU(d, reinterpret_cast<const uint8_t*>(from) + at), d,
+               reinterpret_cast<uint8_t*>(to) + at);
   }
 }
 
@@ -44,8 +45,7 @@ HWY_INLINE void keep_rows_in_order() {
 
 // Where an index leads, and what is moved from there. Rows of kPart bytes; if kTwice, of more than
 // kPart and up to 2 * kPart bytes. kPacked: entries are kPart bytes apart, and nothing else moves
-// data.
-// kStream: the output is written around the cache, and begins at a multiple of kStreamPiece.
+// data. kStream: the output is written around the cache, and begins at a multiple of kStreamPiece.
 template <int64_t kPart, bool kTwice, bool kPacked, bool kStream = false>
 struct DirectRow {
   const std::byte* HWY_RESTRICT data;
@@ -163,7 +163,7 @@ HWY_NOINLINE bool copy_between(const Nest& nest, const IndexRun& run, const RowM
 template <class Index, int64_t kPart>
 bool copy_by_size(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   if (rows.row_bytes == kPart) {
-    if constexpr (kStreamingStores && HWY_TARGET != HWY_SCALAR && 2 * kPart >= kLine) {
+    if constexpr (kStreamsRows && 2 * kPart >= kLine) {
       if (rows.stream && reinterpret_cast<uintptr_t>(rows.output) % kStreamPiece == 0) {
         return copy_rows_of<Index, kPart, false, false, true>(nest, run, rows);
       }

@@ -77,6 +77,7 @@ std::vector<Large> large_plans() {
       {"rows of a line", plan_gather(wide(16), longs({700000})), 4096},
       {"near rows of 16 bytes", plan_gather(wide(4), longs({200003})), 4096},
       {"far rows of 32 bytes", plan_gather(floats({600000, 8}), longs({70001})), 600000},
+      {"streamed far rows of 32 bytes", plan_gather(floats({600000, 8}), longs({600001})), 600000},
       {"far narrow rows", plan_gather(floats({3000000, 1}), longs({300000})), 3000000},
       {"far rows of 12 bytes", plan_gather(floats({1000000, 3}), longs({300000})), 1000000},
       {"lookup", plan_gather(floats({3000, 3000}), longs({3000}), {.axis = 1}), 3000},

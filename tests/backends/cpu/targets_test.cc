@@ -257,7 +257,8 @@ void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t mi
     std::fill(std::begin(memory), std::end(memory), kPoison);
     rows.offsets = nullptr;
     rows.output = memory + misalign;
-    rows.stream = by_instruction && count % 2 == 0;
+    rows.stream = count % 2 == 0;
+    rows.indices_go_on = count % 5 == 0;
     rows.hardware_gather = by_instruction;
     ASSERT_EQ(cpu::routines().move_direct(nest, run, rows), good) << count;
     ASSERT_EQ(std::memcmp(rows.output, expected.data(), bytes), 0) << count << ", " << misalign;
@@ -271,7 +272,7 @@ TEST_P(EveryTarget, MoveDirectAgreesWithResolveAndMove) {
   const OnlyTarget only(GetParam());
   Nest nest;
   nest.out_of_range = OutOfRange::kFail;
-  for (const int64_t row_bytes : {1, 3, 4, 8, 12, 16, 20, 32, 63}) {
+  for (const int64_t row_bytes : {1, 3, 4, 8, 12, 16, 20, 32, 63, 64}) {
     nest.row_bytes = row_bytes;
     for (const auto negative : {Negative::kFromEnd, Negative::kOutOfRange}) {
       nest.negative = negative;
