@@ -102,7 +102,7 @@ HWY_INLINE int64_t copy_run(const Row row, const EntryRule rule,
   int64_t entries[kGroup];
   for (; i + kGroup <= end; i += kGroup) {
     load_entries<Index>(rule, indices, i, entries, bad);
-    if (ahead.indices) {
+    if (kArm64 && ahead.indices) {
       prefetch_ahead<2>(indices + i * int64_t{sizeof(Index)}, kSequenceAhead);
     }
     if (Row::kPrefetched && i <= ahead.last) {

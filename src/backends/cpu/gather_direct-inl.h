@@ -31,10 +31,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class Index, class D64, bool kCheck, bool kPacked>
 class ClampedRun {
  public:
-  HWY_INLINE ClampedRun(D64 d64, const Nest& nest, const IndexRun& run, bool indices_go_on)
+  HWY_INLINE ClampedRun(D64 d64, const Nest& nest, const IndexRun& run)
       : indices_(reinterpret_cast<const Index*>(run.indices) + nest.coordinates[0].offset),
         data_step_(run.data_step),
-        indices_go_on_(indices_go_on),
         from_end_(hn::Set(d64, entry_rule(nest, nest.coordinates[0]).from_end)),
         last_(hn::Set(d64, entry_rule(nest, nest.coordinates[0]).last)),
         extent_(hn::Set(DIndex(), static_cast<UIndex>(nest.coordinates[0].extent))),
@@ -46,13 +45,13 @@ class ClampedRun {
   // True if no index was clamped (kCheck).
   HWY_INLINE bool good() const { return hn::AllTrue(D64(), hn::Eq(bad_, hn::Zero(D64()))); }
 
-  // For `count` points from i on: the indices kSequenceAhead bytes later.
-  HWY_INLINE void prefetch(int64_t i, int64_t count) const {
-    if (indices_go_on_) {
-      const auto* at = reinterpret_cast<const std::byte*>(indices_ + i);
-      for (int64_t line = 0; line < count * int64_t{sizeof(Index)}; line += kLine) {
-        prefetch_ahead<2>(at, kSequenceAhead + line);
-      }
+  // For a vector of rows from point i on: the indices kSequenceAhead bytes later.
+  template <class D>
+  HWY_INLINE void prefetch(D, int64_t i) const {
+    const auto* at = reinterpret_cast<const std::byte*>(indices_ + i);
+    constexpr auto kBytes = static_cast<int64_t>(hn::MaxLanes(D()) * sizeof(Index));
+    for (int64_t line = 0; line < kBytes; line += kLine) {
+      prefetch_ahead<2>(at, kSequenceAhead + line);
     }
   }
 
@@ -141,7 +140,6 @@ class ClampedRun {
 
   const Index* indices_;
   int64_t data_step_;
-  bool indices_go_on_;
   hn::Vec<D64> from_end_, last_;
   hn::Vec<DIndex> extent_;
   hn::Vec<D32> stride_;
@@ -154,7 +152,8 @@ class ShortOffsets {
  public:
   explicit ShortOffsets(const int32_t* offsets) : offsets_(offsets) {}
 
-  HWY_INLINE void prefetch(int64_t, int64_t) const {}  // they are in the first level
+  template <class D>
+  HWY_INLINE void prefetch(D, int64_t) const {}  // they are in the first level
 
   template <class D>
   HWY_INLINE hn::Vec<D> rows(D d, const hn::TFromD<D>* data, int64_t i) const {
@@ -186,19 +185,24 @@ class ShortOffsets {
 template <class T, class Source>
 HWY_INLINE void gather_rows(const RowMove& rows, Source& source) {
   const hn::ScalableTag<T> d;
-  constexpr auto n = static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+  const auto n = static_cast<int64_t>(hn::Lanes(d));
   const T* HWY_RESTRICT data = reinterpret_cast<const T*>(rows.data);
   T* HWY_RESTRICT output = reinterpret_cast<T*>(rows.output);
   const bool stream = rows.stream;
+  const bool go_on = rows.indices_go_on;
   in_runs(rows, [=, &source](int64_t i, int64_t end) HWY_ATTR {
     if (stream && reinterpret_cast<uintptr_t>(output + i) % kLine == 0) {
       for (; i + n <= end; i += n) {
-        source.prefetch(i, n);
+        if (go_on) {
+          source.prefetch(d, i);
+        }
         hn::Stream(source.rows(d, data, i), d, output + i);
       }
     }
     for (; i + n <= end; i += n) {
-      source.prefetch(i, n);
+      if (go_on) {
+        source.prefetch(d, i);
+      }
       hn::StoreU(source.rows(d, data, i), d, output + i);
     }
     if (i < end) {
@@ -211,7 +215,7 @@ HWY_INLINE void gather_rows(const RowMove& rows, Source& source) {
 template <class Index, bool kCheck, bool kPacked>
 bool gather_clamped(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   using D64 = hn::ScalableTag<int64_t>;
-  ClampedRun<Index, D64, kCheck, kPacked> source(D64(), nest, run, rows.indices_go_on);
+  ClampedRun<Index, D64, kCheck, kPacked> source(D64(), nest, run);
   if (rows.row_bytes == 4) {
     gather_rows<uint32_t>(rows, source);
   } else {
