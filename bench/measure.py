@@ -176,7 +176,7 @@ def graph_seconds(call: Callable[[], object], seconds: float, calls: int = 100) 
 
 def seconds_text(seconds: float) -> str:
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")):
-        if seconds * factor >= 1 or unit == "ns":
+        if seconds * factor >= 0.9995 or unit == "ns":  # three digits of less are a thousand
             return f"{seconds * factor:.3g} {unit}"
     raise AssertionError
 
