@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows of 4 and 8 bytes by gather instructions, whole vectors of them: straight from index values,
+// Rows of 4 and 8 bytes, by gather instructions where there are some: straight from index values,
 // so that no offset is ever stored, or from 32-bit offsets that serve many times.
 #if defined(SHEAF_CPU_GATHER_DIRECT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SHEAF_CPU_GATHER_DIRECT_INL

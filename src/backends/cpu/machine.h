@@ -53,7 +53,7 @@ inline void prefetch_line(const void* address) {
 // cache, and that would cost 1.1 times.
 template <int kLevel, int64_t kBytes>
 inline void prefetch_row(const void* address) {
-#if defined(__GNUC__) && (defined(__aarch64__) || defined(__x86_64__))
+#if defined(__GNUC__) && (defined(__aarch64__) || (defined(__x86_64__) && !defined(__clang__)))
   if constexpr (kBytes >= kLine) {
 #if defined(__aarch64__)
     if constexpr (kLevel == 1) {
@@ -77,7 +77,7 @@ inline void prefetch_row(const void* address) {
 // How many bytes ahead a long sequence is prefetched into the second level. A Neoverse V1 looks no
 // more than 4 KiB ahead by itself: this way it reads indices from the last level in 0.85 of the
 // time, and from memory in 0.8. A Xeon stops at the end of each page of 4 KiB: indices from memory
-// in 0.75 of the time, and no further ahead is better.
+// in 0.75 of the time; further ahead is no better.
 inline constexpr int64_t kSequenceAhead = kArm64 ? int64_t{16} << 10 : int64_t{4} << 10;
 
 // Prefetches the line `offset` bytes past `at`, which may be anywhere.

@@ -68,7 +68,7 @@ struct Routines {
   // is that of resolve.
   bool (*move_direct)(const Nest& nest, const IndexRun& run, const RowMove& rows);
   // move with rows.offsets given in 32 bits instead: for rows of 4 or 8 bytes side by side, by
-  // gather instructions or, on arm64, by loads. Any count. Null where move is as fast.
+  // gather instructions or, on arm64, by loads. Any count. Null where there is neither.
   void (*gather_short)(const RowMove& rows, const int32_t* offsets);
   // Whether `move` can use gather instructions at all.
   bool has_gather_instruction;

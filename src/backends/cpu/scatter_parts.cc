@@ -17,8 +17,9 @@ namespace {
 // The processor's own prefetcher follows long runs; short ones, each on another page, it cannot.
 constexpr int64_t kShortRun = 512;  // points
 constexpr int64_t kRunsAhead = 2;
-// To begin a run takes as long as some updates do: rather than shorter runs, each thread gets fewer
-// parts.
+constexpr int64_t kPartsPerThread = 4;  // which even out cores of different speed
+// Points: to begin a run takes as long as some updates do. 1024 x 1024 elements on 16 threads take
+// 0.6 to 0.7 of the time in runs of 64 instead of 16.
 constexpr int64_t kLeastRun = 64;
 
 // How long the pieces are into which each loop is cut; grid loops are left whole.
@@ -55,6 +56,22 @@ int64_t strip(const Nest& nest) {
   return std::min(inner.extent, std::max(bytes / std::abs(inner.data), least_piece(inner)));
 }
 
+// Of the innermost loop, for so many threads: up to four runs for each, rather than short ones.
+int64_t run_length(const Loop& loop, int64_t threads) {
+  const int64_t each =
+      std::clamp<int64_t>(divided_up(loop.extent, threads) / kLeastRun, 1, kPartsPerThread);
+  return divided_up(loop.extent, threads * each);
+}
+
+// Parts that the loops outside the innermost one are cut into.
+int64_t parts_before(const Nest& nest, const Cut& cut) {
+  int64_t count = 1;
+  for (int l = 0; l + 1 < nest.loops.size(); ++l) {
+    count *= divided_up(nest.loops[l].extent, cut.pieces[l]);
+  }
+  return count;
+}
+
 Cut cut_nest(const Nest& nest, int threads) {
   Cut cut{{}, nest.row_bytes};
   for (const Loop& loop : nest.loops) {
@@ -63,17 +80,16 @@ Cut cut_nest(const Nest& nest, int threads) {
   if (!nest.loops.empty()) {
     cut.pieces.back() = strip(nest);
   }
-  const int64_t wanted = threads > 1 ? int64_t{threads} * 4 : 1;
+  const int64_t wanted = threads > 1 ? threads * kPartsPerThread : 1;
   for (int l = 0; l < nest.loops.size() && cut.parts(nest) < wanted; ++l) {
     const Loop& loop = nest.loops[l];
     if (loop.data != 0) {
-      const auto piece_for = [&](int64_t parts) {
-        return divided_up(cut.pieces[l], divided_up(parts, cut.parts(nest)));
-      };
-      const bool is_run = l + 1 == nest.loops.size() && has_grid_loop(nest);
-      const int64_t least =
-          std::max(least_piece(loop), is_run ? std::min(kLeastRun, piece_for(threads)) : 1);
-      cut.pieces[l] = std::min(cut.pieces[l], std::max(piece_for(wanted), least));
+      const bool is_run =
+          l + 1 == nest.loops.size() && has_grid_loop(nest) && nest.row_bytes < kLine;
+      const int64_t missing = divided_up(wanted, cut.parts(nest));
+      const int64_t piece = is_run ? run_length(loop, divided_up(threads, parts_before(nest, cut)))
+                                   : divided_up(cut.pieces[l], missing);
+      cut.pieces[l] = std::min(cut.pieces[l], std::max(piece, least_piece(loop)));
     }
   }
   if (const int64_t parts = cut.parts(nest); parts < wanted) {

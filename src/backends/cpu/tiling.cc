@@ -62,7 +62,8 @@ bool streams_directly(const Nest& nest, const Tiling& tiling, const std::byte* o
 }
 
 // Narrow rows want no offsets to be stored first. On x86, rows of whole lines may be streamed, and
-// rows that are not in cache are prefetched from stored offsets; move does both.
+// rows that are not in cache are prefetched from stored offsets; move does both, but for those that
+// are streamed directly.
 bool fits_direct_move(const Nest& nest, const Tiling& tiling, const std::byte* output) {
   const bool clamps =
       nest.out_of_range != OutOfRange::kFill && nest.out_of_range != OutOfRange::kWrap;

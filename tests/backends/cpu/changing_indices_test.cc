@@ -106,10 +106,12 @@ class ChangingIndices : public testing::TestWithParam<OutOfRange> {
 
 TEST_P(ChangingIndices, StayInsideOfGathers) {
   const IndexRule rule{.out_of_range = GetParam()};
-  for (const int64_t row : {1, 4, 16, 100}) {
+  for (const int64_t row : {1, 4, 8, 16, 32, 48, 64, 100}) {
     run_while_indices_change<int64_t>(
         plan_gather({u8, {kExtent, row}}, {i64, {3000}}, {.rule = rule}));
   }
+  run_while_indices_change<int32_t>(
+      plan_gather({f32, {kExtent, 1}}, {i32, {3000}}, {.rule = rule}));
   run_while_indices_change<int32_t>(
       plan_gather({f32, {20, kExtent}}, {i32, {500}}, {.axis = 1, .rule = rule}));
   run_while_indices_change<int64_t>(

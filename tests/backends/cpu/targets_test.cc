@@ -257,7 +257,7 @@ void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t mi
     std::fill(std::begin(memory), std::end(memory), kPoison);
     rows.offsets = nullptr;
     rows.output = memory + misalign;
-    rows.stream = count % 2 == 0;
+    rows.stream = count % 4 < 2;
     rows.indices_go_on = count % 5 == 0;
     rows.hardware_gather = by_instruction;
     ASSERT_EQ(cpu::routines().move_direct(nest, run, rows), good) << count;
