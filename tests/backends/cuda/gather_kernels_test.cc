@@ -33,6 +33,11 @@ std::vector<DeviceCheck> rows() {
       checks.push_back({plan_gather({u8, {97, bytes}}, {type, {301}}), spread(97, type), shift});
     }
   }
+  for (const DType type : {i32, i64}) {  // up to 2^17 words have a thread each
+    for (const int64_t count : {2048, 2049, 9001}) {
+      checks.push_back({plan_gather({u8, {97, 1024}}, {type, {count}}), spread(97, type)});
+    }
+  }
   return checks;
 }
 
@@ -205,7 +210,7 @@ TEST_F(CudaGatherKernels, Rules) {
          {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill, OutOfRange::kWrap}) {
       for (const Negative negative : {Negative::kFromEnd, Negative::kOutOfRange}) {
         const IndexRule index_rule{negative, rule, 7};
-        for (const int64_t columns : {1, 4, 33}) {
+        for (const int64_t columns : {1, 4, 33, 64}) {
           DeviceCheck{plan_gather({f32, {50, columns}}, {type, {400}}, {.rule = index_rule}),
                       spread(75, type)}
               .run();
