@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 
+#include "backends/cpu/gather.h"
 #include "backends/cpu/points.h"
 #include "backends/cpu/strip.h"
 
