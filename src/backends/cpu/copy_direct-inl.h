@@ -9,31 +9,17 @@
 #define SHEAF_CPU_COPY_DIRECT_INL
 #endif
 
-#include <hwy/cache_control.h>
-
 #include "backends/cpu/gather_direct-inl.h"
 #include "backends/cpu/index_rule-inl.h"
 #include "backends/cpu/move-inl.h"
 #include "backends/cpu/routines.h"
+#include "backends/cpu/stream_direct-inl.h"
 #include "plan/resolve.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sheaf::cpu::HWY_NAMESPACE {
 
 inline constexpr int64_t kDirectAhead = 16;  // rows
-
-// Whether rows can be streamed as they come.
-inline constexpr bool kStreamsRows = kStreamingStores && HWY_TARGET != HWY_SCALAR;
-
-// A copy around the cache. In small pieces, since few outputs begin at a line.
-template <int64_t kBytes>
-HWY_INLINE void stream_bytes(std::byte* to, const std::byte* from) {
-  const hn::CappedTag<uint8_t, kStreamPiece> d;
-  for (int64_t at = 0; at < kBytes; at += kStreamPiece) {
-    hn::Stream(hn::LoadU(d, reinterpret_cast<const uint8_t*>(from) + at), d,
-               reinterpret_cast<uint8_t*>(to) + at);
-  }
-}
 
 // Rows are stored one after the other: arm64 processors write around their caches as long as lines
 // are written in order, and g++ 12 would mix the stores of several rows.
@@ -45,8 +31,8 @@ HWY_INLINE void keep_rows_in_order() {
 
 // Where an index leads, and what is moved from there. Rows of kPart bytes; if kTwice, of more than
 // kPart and up to 2 * kPart bytes. kPacked: entries are kPart bytes apart, and nothing else moves
-// data. kStream: the output is written around the cache, and begins at a multiple of kStreamPiece.
-template <int64_t kPart, bool kTwice, bool kPacked, bool kStream = false>
+// data.
+template <int64_t kPart, bool kTwice, bool kPacked>
 struct DirectRow {
   const std::byte* HWY_RESTRICT data;
   std::byte* HWY_RESTRICT output;
@@ -54,10 +40,9 @@ struct DirectRow {
 
   // Whether rows far away are prefetched. Measured on a Neoverse V1, which is out of order: rows of
   // 12 bytes, of which one in eight lies on two lines, take 0.8 of the time, rows of 32 bytes 0.9;
-  // rows of 4, 8 and 16 bytes, of which it has enough under way by itself, 1.0. On a Xeon, streamed
-  // rows of 32 bytes take 1.1 to 1.3 with it.
+  // rows of 4, 8 and 16 bytes, of which it has enough under way by itself, 1.0.
   static constexpr bool kPrefetched =
-      !kStream && ((kTwice && kPart >= 8) || kPart >= kLine / 2 || kLine % kPart != 0);
+      (kTwice && kPart >= 8) || kPart >= kLine / 2 || kLine % kPart != 0;
 
   HWY_INLINE const std::byte* from(int64_t i, int64_t entry) const {
     return kPacked ? data + entry * kPart : data + entry * stride + i * data_step;
@@ -69,16 +54,18 @@ struct DirectRow {
                                     : index * uint64_t(stride) + uint64_t(i) * uint64_t(data_step);
     prefetch_ahead<1>(data, static_cast<int64_t>(offset));
   }
+  // For kGroup rows from row i on.
+  HWY_INLINE void prefetch_output(int64_t i) const {
+    for (int64_t line = 0; line < kGroup * kPart * (kTwice ? 2 : 1); line += kLine) {
+      prefetch_to_write(to(i), kOutputAhead + line);
+    }
+  }
+  HWY_INLINE std::byte* to(int64_t i) const { return output + i * (kTwice ? row_bytes : kPart); }
   HWY_INLINE void copy(int64_t i, int64_t entry) const {
     const std::byte* row = from(i, entry);
-    std::byte* to = output + i * (kTwice ? row_bytes : kPart);
-    if constexpr (kStream) {
-      stream_bytes<kPart>(to, row);
-    } else {
-      copy_bytes<kPart>(to, row);
-    }
+    copy_bytes<kPart>(to(i), row);
     if constexpr (kTwice) {
-      copy_bytes<kPart>(to + row_bytes - kPart, row + row_bytes - kPart);
+      copy_bytes<kPart>(to(i) + row_bytes - kPart, row + row_bytes - kPart);
     } else if constexpr (kPart > 8) {
       keep_rows_in_order();
     }
@@ -90,6 +77,7 @@ struct DirectAhead {
   int64_t rows;  // how far ahead
   int64_t last;  // where the last group begins that has a whole one so far ahead; -1: nowhere
   bool indices;  // those kSequenceAhead bytes later
+  bool output;   // lines kOutputAhead bytes later
 };
 
 // Rows [i, end). Not 0 if an index was clamped. Arguments by value: a store of bytes might change
@@ -104,6 +92,9 @@ HWY_INLINE int64_t copy_run(const Row row, const EntryRule rule,
     load_entries<Index>(rule, indices, i, entries, bad);
     if (kArm64 && ahead.indices) {
       prefetch_ahead<2>(indices + i * int64_t{sizeof(Index)}, kSequenceAhead);
+    }
+    if (kOutputAhead > 0 && ahead.output) {
+      row.prefetch_output(i);
     }
     if (Row::kPrefetched && i <= ahead.last) {
       HWY_UNROLL(8)
@@ -125,17 +116,17 @@ HWY_INLINE int64_t copy_run(const Row row, const EntryRule rule,
 }
 
 // True if no index was clamped.
-template <class Index, int64_t kPart, bool kTwice, bool kPacked, bool kStream = false>
+template <class Index, int64_t kPart, bool kTwice, bool kPacked>
 bool copy_rows_of(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   const Coordinate& c = nest.coordinates[0];
   const EntryRule rule = entry_rule(nest, c);
-  const DirectRow<kPart, kTwice, kPacked, kStream> row{rows.data, rows.output, c.stride,
-                                                       run.data_step, rows.row_bytes};
+  const DirectRow<kPart, kTwice, kPacked> row{rows.data, rows.output, c.stride, run.data_step,
+                                              rows.row_bytes};
   const std::byte* HWY_RESTRICT indices =
       run.indices + c.offset * static_cast<int64_t>(sizeof(Index));
   const int64_t ahead = rows.prefetch_rows < kDirectAhead ? rows.prefetch_rows : kDirectAhead;
   const DirectAhead prefetch{ahead, ahead > 0 ? rows.count - ahead - kGroup : -1,
-                             rows.indices_go_on};
+                             rows.indices_go_on, rows.output_far};
   int64_t bad = 0;
   in_runs(rows, [=, &bad](int64_t begin, int64_t end)
                     HWY_ATTR { bad |= copy_run<Index>(row, rule, indices, prefetch, begin, end); });
@@ -163,11 +154,6 @@ HWY_NOINLINE bool copy_between(const Nest& nest, const IndexRun& run, const RowM
 template <class Index, int64_t kPart>
 bool copy_by_size(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   if (rows.row_bytes == kPart) {
-    if constexpr (kStreamsRows && 2 * kPart >= kLine) {
-      if (rows.stream && reinterpret_cast<uintptr_t>(rows.output) % kStreamPiece == 0) {
-        return copy_rows_of<Index, kPart, false, false, true>(nest, run, rows);
-      }
-    }
     return nest.coordinates[0].stride == kPart && run.data_step == 0
                ? copy_rows_of<Index, kPart, false, true>(nest, run, rows)
                : copy_rows_of<Index, kPart, false, false>(nest, run, rows);
@@ -185,6 +171,11 @@ bool move_indexed(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   if (rows.hardware_gather) {
     return run.check ? gather_indices<Index, true>(nest, run, rows)
                      : gather_indices<Index, false>(nest, run, rows);
+  }
+#endif
+#if SHEAF_STREAMS_LINES
+  if (rows.stream && makes_lines(nest, run.data_step, rows.output)) {
+    return stream_rows<Index>(nest, run, rows) || !run.check;
   }
 #endif
   return copy_by_size<Index, 1>(nest, run, rows) || !run.check;

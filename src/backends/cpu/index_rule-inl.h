@@ -55,8 +55,8 @@ HWY_INLINE int64_t clamped_entry(EntryRule rule, Index value, int64_t& bad) {
 inline constexpr int64_t kGroup = 8;
 
 template <class Index>
-HWY_INLINE void load_entries(EntryRule rule, const std::byte* indices, int64_t i,
-                             int64_t (&entries)[kGroup], int64_t& bad) {
+HWY_INLINE void load_entries(EntryRule rule, const std::byte* indices, int64_t i, int64_t* entries,
+                             int64_t& bad) {
   bool plain = true;
   HWY_UNROLL(8)
   for (int64_t k = 0; k < kGroup; ++k) {
@@ -64,8 +64,8 @@ HWY_INLINE void load_entries(EntryRule rule, const std::byte* indices, int64_t i
     plain = plain && static_cast<uint64_t>(entries[k]) <= static_cast<uint64_t>(rule.last);
   }
   if (HWY_UNLIKELY(!plain)) {
-    for (int64_t& entry : entries) {
-      entry = clamped_entry<true>(rule, entry, bad);
+    for (int64_t k = 0; k < kGroup; ++k) {
+      entries[k] = clamped_entry<true>(rule, entries[k], bad);
     }
   }
 }

@@ -20,8 +20,8 @@ inline constexpr bool kStreamingStores = true;
 inline constexpr bool kStreamingStores = false;
 #endif
 
-inline constexpr int64_t kStreamPiece =
-    16;  // bytes that rows straight from indices are streamed by
+// Rows that are streamed straight from indices are of whole pieces of this many bytes.
+inline constexpr int64_t kStreamPiece = 16;
 
 #if defined(__aarch64__) || defined(_M_ARM64)
 inline constexpr bool kArm64 = true;
@@ -86,6 +86,22 @@ inline void prefetch_ahead(const std::byte* at, int64_t offset) {
   prefetch_row<kLevel, kLine>(
       bit_cast<const std::byte*>(reinterpret_cast<uintptr_t>(at) + static_cast<uintptr_t>(offset)));
 }
+
+// The same for a line that is going to be written.
+inline void prefetch_to_write(const std::byte* at, int64_t offset) {
+  const auto* address =
+      bit_cast<const std::byte*>(reinterpret_cast<uintptr_t>(at) + static_cast<uintptr_t>(offset));
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__clang__)
+  asm volatile("prefetchw %a0" : : "p"(address));
+#else
+  __builtin_prefetch(address, 1);
+#endif
+}
+
+// How many bytes ahead an output is prefetched that goes through the cache. A Xeon has too few
+// store buffers to wait for each of its lines; arm64 processors write whole lines without reading
+// them first.
+inline constexpr int64_t kOutputAhead = kArm64 ? 0 : 1024;
 
 // A row of data that indices jump about in is brought into the first-level cache, ahead of its use,
 // up to this size.

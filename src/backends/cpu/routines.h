@@ -50,9 +50,18 @@ struct RowMove {
   int64_t prefetch_rows;  // how far ahead of its use a row is asked for; 0: rows are in cache
   Ahead next_indices, next_data;
   bool indices_go_on;    // behind these: a direct move may prefetch them
+  bool output_far;       // not in cache: a direct move may prefetch its lines
   bool stream;           // write around the cache; rows are side by side
   bool hardware_gather;  // rows of 4 or 8 bytes, side by side, all offsets within 2^31
 };
+
+// Whether rows moved straight from indices can make up whole lines of the output as they come: each
+// is of whole pieces, and a row of data apart from the next.
+inline bool makes_lines(const Nest& nest, int64_t data_step, const std::byte* output) {
+  return nest.row_bytes % kStreamPiece == 0 && nest.coordinates.size() == 1 &&
+         nest.coordinates[0].stride == nest.row_bytes && data_step == 0 &&
+         reinterpret_cast<uintptr_t>(output) % kStreamPiece == 0;
+}
 
 struct Routines {
   // True if all components of `points` tuples are in range.

@@ -70,6 +70,7 @@ class TileRunner {
                : tiling.prefetch_rows > 0 ? kFarBlock
                                           : kDirectBlock),
         indices_go_on_(indices_go_on(nest, tiling)),
+        output_far_(!tiling.stream && point_count(nest) * nest.row_bytes > caches().l2),
         asks_for_indices_(!tiling.direct || !indices_go_on_),
         strip_(strip),
         data_(strip != nullptr ? strip->data() : buffers.data),
@@ -195,6 +196,7 @@ class TileRunner {
             .next_indices = next_indices,
             .next_data = next_data,
             .indices_go_on = indices_go_on_,
+            .output_far = output_far_,
             .stream = tiling_.stream,
             .hardware_gather = tiling_.hardware_gather};
   }
@@ -285,6 +287,7 @@ class TileRunner {
   const Routines& routines_;
   const int64_t block_;  // points at a time that have indices of their own
   const bool indices_go_on_;
+  const bool output_far_;
   const bool asks_for_indices_;  // else a direct move prefetches those that follow its own
   Strip* const strip_;
   const std::byte* const data_;

@@ -259,6 +259,7 @@ void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t mi
     rows.output = memory + misalign;
     rows.stream = count % 4 < 2;
     rows.indices_go_on = count % 5 == 0;
+    rows.output_far = count % 3 == 0;
     rows.hardware_gather = by_instruction;
     ASSERT_EQ(cpu::routines().move_direct(nest, run, rows), good) << count;
     ASSERT_EQ(std::memcmp(rows.output, expected.data(), bytes), 0) << count << ", " << misalign;
@@ -272,7 +273,7 @@ TEST_P(EveryTarget, MoveDirectAgreesWithResolveAndMove) {
   const OnlyTarget only(GetParam());
   Nest nest;
   nest.out_of_range = OutOfRange::kFail;
-  for (const int64_t row_bytes : {1, 3, 4, 8, 12, 16, 20, 32, 63, 64}) {
+  for (const int64_t row_bytes : {1, 3, 4, 8, 12, 16, 20, 32, 48, 63, 64}) {
     nest.row_bytes = row_bytes;
     for (const auto negative : {Negative::kFromEnd, Negative::kOutOfRange}) {
       nest.negative = negative;
