@@ -30,13 +30,13 @@ HWY_INLINE void keep_rows_in_order() {
 }
 
 // Where an index leads, and what is moved from there. Rows of kPart bytes; if kTwice, of more than
-// kPart and up to 2 * kPart bytes. kPacked: entries are kPart bytes apart, and nothing else moves
-// data.
-template <int64_t kPart, bool kTwice, bool kPacked>
+// kPart and up to 2 * kPart bytes. Where data does not move (kNot), entries are kPart bytes apart.
+template <int64_t kPart, bool kTwice, DataMoves kMoves>
 struct DirectRow {
   const std::byte* HWY_RESTRICT data;
   std::byte* HWY_RESTRICT output;
   int64_t stride, data_step, row_bytes;
+  const int32_t* HWY_RESTRICT places;
 
   // Whether rows far away are prefetched. Measured on a Neoverse V1, which is out of order: rows of
   // 12 bytes, of which one in eight lies on two lines, take 0.8 of the time, rows of 32 bytes 0.9;
@@ -45,13 +45,17 @@ struct DirectRow {
       (kTwice && kPart >= 8) || kPart >= kLine / 2 || kLine % kPart != 0;
 
   HWY_INLINE const std::byte* from(int64_t i, int64_t entry) const {
-    return kPacked ? data + entry * kPart : data + entry * stride + i * data_step;
+    return kMoves == DataMoves::kNot ? data + entry * kPart : data + entry * stride + moved(i);
+  }
+  HWY_INLINE int64_t moved(int64_t i) const {
+    return kMoves == DataMoves::kPlaces ? places[i] : i * data_step;
   }
   // An index as it stands may lead anywhere. So may a prefetch, but a pointer may not: the address
   // is a number.
   HWY_INLINE void prefetch(int64_t i, uint64_t index) const {
-    const uint64_t offset = kPacked ? index * uint64_t{kPart}
-                                    : index * uint64_t(stride) + uint64_t(i) * uint64_t(data_step);
+    const uint64_t offset = kMoves == DataMoves::kNot
+                                ? index * uint64_t{kPart}
+                                : index * uint64_t(stride) + uint64_t(moved(i));
     prefetch_ahead<1>(data, static_cast<int64_t>(offset));
   }
   // For kGroup rows from row i on.
@@ -116,12 +120,12 @@ HWY_INLINE int64_t copy_run(const Row row, const EntryRule rule,
 }
 
 // True if no index was clamped.
-template <class Index, int64_t kPart, bool kTwice, bool kPacked>
+template <class Index, int64_t kPart, bool kTwice, DataMoves kMoves>
 bool copy_rows_of(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   const Coordinate& c = nest.coordinates[0];
   const EntryRule rule = entry_rule(nest, c);
-  const DirectRow<kPart, kTwice, kPacked> row{rows.data, rows.output, c.stride, run.data_step,
-                                              rows.row_bytes};
+  const DirectRow<kPart, kTwice, kMoves> row{rows.data,     rows.output,    c.stride,
+                                             run.data_step, rows.row_bytes, run.places};
   const std::byte* HWY_RESTRICT indices =
       run.indices + c.offset * static_cast<int64_t>(sizeof(Index));
   const int64_t ahead = rows.prefetch_rows < kDirectAhead ? rows.prefetch_rows : kDirectAhead;
@@ -144,25 +148,39 @@ HWY_NOINLINE bool copy_between(const Nest& nest, const IndexRun& run, const RowM
       return copy_between<Index, kPart, kBytes + 4>(nest, run, rows);
     }
     if (nest.coordinates[0].stride == kBytes && run.data_step == 0) {
-      return copy_rows_of<Index, kBytes, false, true>(nest, run, rows);
+      return copy_rows_of<Index, kBytes, false, DataMoves::kNot>(nest, run, rows);
     }
   }
-  return copy_rows_of<Index, kPart, true, false>(nest, run, rows);
+  return copy_rows_of<Index, kPart, true, DataMoves::kSteps>(nest, run, rows);
 }
 
 // As move_by_size: row_bytes is kPart or more.
 template <class Index, int64_t kPart>
 bool copy_by_size(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   if (rows.row_bytes == kPart) {
+    if (run.places != nullptr) {
+      return copy_rows_of<Index, kPart, false, DataMoves::kPlaces>(nest, run, rows);
+    }
     return nest.coordinates[0].stride == kPart && run.data_step == 0
-               ? copy_rows_of<Index, kPart, false, true>(nest, run, rows)
-               : copy_rows_of<Index, kPart, false, false>(nest, run, rows);
+               ? copy_rows_of<Index, kPart, false, DataMoves::kNot>(nest, run, rows)
+               : copy_rows_of<Index, kPart, false, DataMoves::kSteps>(nest, run, rows);
   }
   if constexpr (2 * kPart <= kNarrowRow) {
     return rows.row_bytes < 2 * kPart ? copy_between<Index, kPart>(nest, run, rows)
                                       : copy_by_size<Index, 2 * kPart>(nest, run, rows);
   }
   return true;  // no such size
+}
+
+// One run. True if no index was clamped.
+template <class Index>
+HWY_INLINE bool copy_step(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+#if SHEAF_STREAMS_LINES
+  if (rows.stream && makes_lines(nest, run.data_step != 0 || run.places != nullptr, rows.output)) {
+    return stream_rows<Index>(nest, run, rows);
+  }
+#endif
+  return copy_by_size<Index, 1>(nest, run, rows);
 }
 
 template <class Index>
@@ -173,12 +191,18 @@ bool move_indexed(const Nest& nest, const IndexRun& run, const RowMove& rows) {
                      : gather_indices<Index, false>(nest, run, rows);
   }
 #endif
-#if SHEAF_STREAMS_LINES
-  if (rows.stream && makes_lines(nest, run.data_step, rows.output)) {
-    return stream_rows<Index>(nest, run, rows) || !run.check;
+  if (run.steps.count == 1) {
+    return copy_step<Index>(nest, run, rows) || !run.check;
   }
-#endif
-  return copy_by_size<Index, 1>(nest, run, rows) || !run.check;
+  IndexRun step = run;
+  RowMove step_rows = rows;
+  bool good = true;
+  for (int64_t s = 0; s < run.steps.count; ++s) {
+    good &= copy_step<Index>(nest, step, step_rows);
+    step.indices += run.steps.index * static_cast<int64_t>(sizeof(Index));
+    advance(step_rows, run.steps, sizeof(Index));
+  }
+  return good || !run.check;
 }
 
 bool move_direct(const Nest& nest, const IndexRun& run, const RowMove& rows) {

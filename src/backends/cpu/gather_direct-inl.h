@@ -27,20 +27,26 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Indices of one coordinate as clamp resolves them, half a vector of 4-byte rows or a whole one of
 // 8-byte rows at a time; all offsets are within 2^31. What does not change is held in registers.
-// kPacked: rows lie side by side in data, and nothing else moves it.
-template <class Index, class D64, bool kCheck, bool kPacked>
+// Where data does not move (kNot), rows lie side by side in it.
+template <class Index, class D64, bool kCheck, DataMoves kMoves>
 class ClampedRun {
  public:
   HWY_INLINE ClampedRun(D64 d64, const Nest& nest, const IndexRun& run)
       : indices_(reinterpret_cast<const Index*>(run.indices) + nest.coordinates[0].offset),
         data_step_(run.data_step),
+        places_(run.places),
         from_end_(hn::Set(d64, entry_rule(nest, nest.coordinates[0]).from_end)),
         last_(hn::Set(d64, entry_rule(nest, nest.coordinates[0]).last)),
         extent_(hn::Set(DIndex(), static_cast<UIndex>(nest.coordinates[0].extent))),
         stride_(hn::Set(D32(), static_cast<int32_t>(nest.coordinates[0].stride))),
         lane_steps_(hn::MulEven(hn::BitCast(D32(), hn::Iota(d64, 0)),
                                 hn::Set(D32(), static_cast<int32_t>(run.data_step)))),
+        narrow_steps_(
+            hn::Mul(hn::Iota(D32(), 0), hn::Set(D32(), static_cast<int32_t>(run.data_step)))),
         bad_(hn::Zero(d64)) {}
+
+  // To the run whose indices begin `elements` further on.
+  HWY_INLINE void advance(int64_t elements) { indices_ += elements; }
 
   // True if no index was clamped (kCheck).
   HWY_INLINE bool good() const { return hn::AllTrue(D64(), hn::Eq(bad_, hn::Zero(D64()))); }
@@ -59,19 +65,19 @@ class ClampedRun {
   // are, nothing is to be resolved.
   template <class D>
   HWY_INLINE hn::Vec<D> rows(D d, const hn::TFromD<D>* data, int64_t i) {
-    if constexpr (kPacked && sizeof(hn::TFromD<D>) <= sizeof(Index)) {
+    if constexpr (sizeof(hn::TFromD<D>) <= sizeof(Index)) {
       const hn::RebindToSigned<D> di;
       const auto low = load(i);
       if constexpr (sizeof(hn::TFromD<D>) == sizeof(Index)) {
         if (HWY_LIKELY(hn::AllTrue(DIndex(), hn::Lt(low, extent_)))) {
-          return gather_vector<kRow<D>>(d, data, hn::BitCast(di, low));
+          return rows_of_entries(d, data, i, hn::BitCast(di, low));
         }
       } else {
         const auto high = load(i + static_cast<int64_t>(hn::Lanes(DIndex())));
         if (HWY_LIKELY(
                 hn::AllTrue(DIndex(), hn::And(hn::Lt(low, extent_), hn::Lt(high, extent_))))) {
-          return gather_vector<kRow<D>>(
-              d, data, hn::ConcatEven(di, hn::BitCast(di, high), hn::BitCast(di, low)));
+          return rows_of_entries(d, data, i,
+                                 hn::ConcatEven(di, hn::BitCast(di, high), hn::BitCast(di, low)));
         }
       }
     }
@@ -94,6 +100,33 @@ class ClampedRun {
   template <class D>
   static constexpr int kRow = sizeof(hn::TFromD<D>);
   using DIndex = hn::Repartition<UIndex, D64>;
+
+  template <class D, class V>
+  HWY_INLINE hn::Vec<D> rows_of_entries(D d, const hn::TFromD<D>* data, int64_t i, V entry) const {
+    if constexpr (kMoves == DataMoves::kNot) {
+      return gather_vector<kRow<D>>(d, data, entry);
+    } else if constexpr (sizeof(hn::TFromD<D>) == 8) {
+      return gather_vector<1>(d, data, offsets_of(i, entry));
+    } else {
+      return gather_vector<1>(d, data, hn::Add(hn::Mul(entry, stride_), moved_narrow(i)));
+    }
+  }
+
+  // What data has moved by at the points from i on.
+  HWY_INLINE hn::Vec<D32> moved_narrow(int64_t i) const {
+    if constexpr (kMoves == DataMoves::kPlaces) {
+      return hn::LoadU(D32(), places_ + i);
+    } else {
+      return hn::Add(narrow_steps_, hn::Set(D32(), static_cast<int32_t>(i * data_step_)));
+    }
+  }
+  HWY_INLINE hn::Vec<D64> moved(int64_t i) const {
+    if constexpr (kMoves == DataMoves::kPlaces) {
+      return hn::PromoteTo(D64(), hn::LoadU(NarrowD(), places_ + i));
+    } else {
+      return hn::Add(lane_steps_, hn::Set(D64(), i * data_step_));
+    }
+  }
 
   HWY_INLINE hn::Vec<DIndex> load(int64_t i) const {
     return hn::LoadU(DIndex(), reinterpret_cast<const UIndex*>(indices_) + i);
@@ -133,17 +166,21 @@ class ClampedRun {
 
   // Lanes that no index was loaded into hold 0, which is in range.
   HWY_INLINE hn::Vec<D64> resolve(int64_t i, hn::Vec<D64> index) {
-    const auto entry = clamped_entries<kCheck>(D64(), from_end_, last_, index, bad_);
-    const auto moved = hn::Add(lane_steps_, hn::Set(D64(), i * data_step_));
-    return hn::Add(hn::MulEven(hn::BitCast(D32(), entry), stride_), moved);
+    return offsets_of(i, clamped_entries<kCheck>(D64(), from_end_, last_, index, bad_));
+  }
+
+  HWY_INLINE hn::Vec<D64> offsets_of(int64_t i, hn::Vec<D64> entry) const {
+    return hn::Add(hn::MulEven(hn::BitCast(D32(), entry), stride_), moved(i));
   }
 
   const Index* indices_;
   int64_t data_step_;
+  const int32_t* places_;
   hn::Vec<D64> from_end_, last_;
   hn::Vec<DIndex> extent_;
   hn::Vec<D32> stride_;
   hn::Vec<D64> lane_steps_;
+  hn::Vec<D32> narrow_steps_;
   hn::Vec<D64> bad_;
 };
 
@@ -212,23 +249,31 @@ HWY_INLINE void gather_rows(const RowMove& rows, Source& source) {
   });
 }
 
-template <class Index, bool kCheck, bool kPacked>
+template <class Index, bool kCheck, DataMoves kMoves>
 bool gather_clamped(const Nest& nest, const IndexRun& run, const RowMove& rows) {
   using D64 = hn::ScalableTag<int64_t>;
-  ClampedRun<Index, D64, kCheck, kPacked> source(D64(), nest, run);
-  if (rows.row_bytes == 4) {
-    gather_rows<uint32_t>(rows, source);
-  } else {
-    gather_rows<uint64_t>(rows, source);
+  ClampedRun<Index, D64, kCheck, kMoves> source(D64(), nest, run);
+  RowMove step = rows;
+  for (int64_t s = 0; s < run.steps.count; ++s) {
+    if (rows.row_bytes == 4) {
+      gather_rows<uint32_t>(step, source);
+    } else {
+      gather_rows<uint64_t>(step, source);
+    }
+    advance(step, run.steps, sizeof(Index));
+    source.advance(run.steps.index);
   }
   return source.good();
 }
 
 template <class Index, bool kCheck>
 bool gather_indices(const Nest& nest, const IndexRun& run, const RowMove& rows) {
+  if (run.places != nullptr) {
+    return gather_clamped<Index, kCheck, DataMoves::kPlaces>(nest, run, rows);
+  }
   return nest.coordinates[0].stride == rows.row_bytes && run.data_step == 0
-             ? gather_clamped<Index, kCheck, true>(nest, run, rows)
-             : gather_clamped<Index, kCheck, false>(nest, run, rows);
+             ? gather_clamped<Index, kCheck, DataMoves::kNot>(nest, run, rows)
+             : gather_clamped<Index, kCheck, DataMoves::kSteps>(nest, run, rows);
 }
 
 void gather_short(const RowMove& rows, const int32_t* offsets) {

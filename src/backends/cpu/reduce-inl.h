@@ -15,6 +15,7 @@
 #include "backends/cpu/index_rule-inl.h"
 #include "backends/cpu/machine.h"
 #include "backends/cpu/reduce.h"
+#include "backends/cpu/short_runs.h"
 #include "backends/cpu/small_float-inl.h"
 #include "plan/reduce.h"
 #include "support/bit_cast.h"
@@ -138,14 +139,16 @@ HWY_INLINE void load_updates([[maybe_unused]] const std::byte* updates,
 #endif
 }
 
-// Single elements, each at the place that its index leads to. kPacked: the elements that indices
-// count lie side by side, and so do the updates.
-template <class Op, bool kPacked>
+// Single elements, each at the place that its index leads to. Unless data moves in steps, the
+// elements that indices count lie side by side, and so do the updates.
+template <class Op, DataMoves kMoves>
 struct IndexedElements {
+  static constexpr bool kPacked = kMoves != DataMoves::kSteps;
   using Element = typename Op::Element;
   std::byte* data;
   const std::byte* updates;
   const std::byte* indices;
+  const int32_t* places;
   int64_t stride, data_step, update_step, next_data;
   bool indices_go_on, updates_go_on;
 
@@ -153,6 +156,7 @@ struct IndexedElements {
       : data(rows.data),
         updates(rows.updates),
         indices(direct.indices),
+        places(direct.places),
         stride(kPacked ? int64_t{sizeof(Element)} : direct.stride),
         data_step(kPacked ? 0 : direct.data_step),
         update_step(kPacked ? int64_t{sizeof(Element)} : rows.update_step),
@@ -161,9 +165,13 @@ struct IndexedElements {
         updates_go_on(direct.updates_go_on) {}
 
   HWY_INLINE Element& cell(int64_t i, int64_t entry) const {
-    std::byte* const at =
-        kPacked ? data + entry * int64_t{sizeof(Element)} : data + entry * stride + i * data_step;
+    std::byte* const at = data + entry * (kPacked ? int64_t{sizeof(Element)} : stride) + moved(i);
     return *reinterpret_cast<Element*>(at);
+  }
+  HWY_INLINE int64_t moved(int64_t i) const {
+    return kMoves == DataMoves::kPlaces  ? places[i]
+           : kMoves == DataMoves::kSteps ? i * data_step
+                                         : 0;
   }
   HWY_INLINE typename Op::Stored update(int64_t i) const {
     const std::byte* const at = updates + i * (kPacked ? int64_t{sizeof(Element)} : update_step);
@@ -171,7 +179,7 @@ struct IndexedElements {
   }
   // An index as it stands: few count from the end. One that leads nowhere must not make a pointer.
   HWY_INLINE void prefetch(int64_t i, int64_t index) const {
-    const uint64_t offset = uint64_t(index) * uint64_t(stride) + uint64_t(i) * uint64_t(data_step);
+    const uint64_t offset = uint64_t(index) * uint64_t(stride) + uint64_t(moved(i));
     prefetch_line(bit_cast<const std::byte*>(reinterpret_cast<uintptr_t>(data) + offset));
   }
   // For the group of updates at i: the indices kSequenceAhead bytes later, their updates, and a
@@ -234,7 +242,7 @@ struct IndexedElements {
   }
 };
 
-template <class Op, bool kPacked>
+template <class Op, DataMoves kMoves>
 bool reduce_indexed(const DirectReduction& direct, const RowReduction& rows) {
   constexpr int64_t kAhead = 16;
   const EntryRule rule{direct.from_end, direct.extent - 1};
@@ -242,8 +250,8 @@ bool reduce_indexed(const DirectReduction& direct, const RowReduction& rows) {
   const int64_t count = rows.count;
   const int64_t last_prefetch = rows.prefetch_rows > 0 ? count - kAhead - kGroup : -1;
   // Where data is far, its own lines are the bottleneck, and more prefetches delay them.
-  const bool sequences = kPacked && rows.prefetch_rows == 0;
-  const IndexedElements<Op, kPacked> elements(direct, rows);
+  const bool sequences = kMoves != DataMoves::kSteps && rows.prefetch_rows == 0;
+  const IndexedElements<Op, kMoves> elements(direct, rows);
   int64_t bad = 0;
   int64_t i = 0;
   int64_t entries[kGroup];
@@ -269,9 +277,12 @@ bool reduce_indexed(const DirectReduction& direct, const RowReduction& rows) {
 template <class Op>
 bool reduce_direct(const DirectReduction& direct, const RowReduction& rows) {
   constexpr int64_t kBytes = sizeof(typename Op::Stored);
+  if (direct.places != nullptr) {
+    return reduce_indexed<Op, DataMoves::kPlaces>(direct, rows);
+  }
   return direct.stride == kBytes && direct.data_step == 0 && rows.update_step == kBytes
-             ? reduce_indexed<Op, true>(direct, rows)
-             : reduce_indexed<Op, false>(direct, rows);
+             ? reduce_indexed<Op, DataMoves::kNot>(direct, rows)
+             : reduce_indexed<Op, DataMoves::kSteps>(direct, rows);
 }
 
 template <class Op>

@@ -28,12 +28,14 @@ struct RowReduction {
 using ReduceRows = void (*)(const RowReduction& rows);
 
 // Single elements straight from int64 indices side by side, clamped into [0, extent): no offset is
-// stored. Ignores rows.to and rows.from.
+// stored. With places, the elements that indices count are side by side, and so are the updates.
+// Ignores rows.to and rows.from.
 struct DirectReduction {
   const std::byte* indices;
   int64_t from_end;  // added to negative indices
   int64_t extent, stride;
-  int64_t data_step;  // bytes that data moves on by from one update to the next
+  int64_t data_step;      // bytes that data moves on by from one update to the next
+  const int32_t* places;  // where data is at each update instead, as places_in_runs() says
   // What is prefetched, where the processor wants it.
   bool indices_go_on, updates_go_on;  // behind these
   int64_t next_data;  // bytes from here to the data that is reduced next; 0: there is none

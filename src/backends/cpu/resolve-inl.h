@@ -18,23 +18,39 @@
 HWY_BEFORE_NAMESPACE();
 namespace sheaf::cpu::HWY_NAMESPACE {
 
-// offsets[i] += f(value i) · stride; the first coordinate also starts the sum, at i · data_step.
+// Where data is at point i, besides the index.
+HWY_INLINE int64_t data_at(const IndexRun& run, int64_t i) {
+  return run.places != nullptr ? run.places[i] : i * run.data_step;
+}
+
+HWY_INLINE void start_offsets(const IndexRun& run, int64_t* HWY_RESTRICT offsets) {
+  const int32_t* const places = run.places;
+  if (places != nullptr) {
+    for (int64_t i = 0; i < run.count; ++i) {
+      offsets[i] = places[i];
+    }
+  } else {
+    for (int64_t i = 0; i < run.count; ++i) {
+      offsets[i] = i * run.data_step;
+    }
+  }
+}
+
+// offsets[i] += f(value i) · stride; the first coordinate also starts the sum, with data_at(i).
 // A run with stride 1 is its own loop: those become vectors.
 template <class Index, class F>
 HWY_INLINE void add_offsets(const IndexRun& run, const Coordinate& c, bool first,
                             int64_t* HWY_RESTRICT offsets, F f) {
   const std::byte* HWY_RESTRICT indices =
       run.indices + c.offset * static_cast<int64_t>(sizeof(Index));
-  if (run.stride == 1 && first && run.data_step == 0) {
+  if (run.stride == 1 && first && run.data_step == 0 && run.places == nullptr) {
     for (int64_t i = 0; i < run.count; ++i) {
       offsets[i] = f(load_index<Index>(indices, i)) * c.stride;
     }
     return;
   }
   if (first) {
-    for (int64_t i = 0; i < run.count; ++i) {
-      offsets[i] = i * run.data_step;
-    }
+    start_offsets(run, offsets);
   }
   if (run.stride == 1) {
     for (int64_t i = 0; i < run.count; ++i) {
@@ -85,7 +101,7 @@ void add_or_fill(const Nest& nest, const IndexRun& run, const Coordinate& c, boo
   for (int64_t i = 0; i < run.count; ++i) {
     const auto value = load_index<Index>(indices, i * run.stride);
     const int64_t at = in_range_or_outside(value, c.extent, nest.negative);
-    const int64_t so_far = first ? i * run.data_step : offsets[i];
+    const int64_t so_far = first ? data_at(run, i) : offsets[i];
     const bool fill = at == kOutside || so_far == kFillRow;
     offsets[i] = fill ? kFillRow : so_far + at * c.stride;
   }
@@ -125,7 +141,8 @@ bool resolve_run(const Nest& nest, const IndexRun& run, int64_t* HWY_RESTRICT of
         wide[i] = widen(load_index<Index>(run.indices, c.offset + i * run.stride));
       }
       const auto* memory = reinterpret_cast<const std::byte*>(wide);
-      good &= add_coordinate<int64_t>(nest, {memory, 1, run.count, run.data_step, run.check},
+      good &= add_coordinate<int64_t>(nest,
+                                      {memory, 1, run.count, run.data_step, run.check, run.places},
                                       {c.extent, c.stride, 0}, first, offsets);
     }
     first = false;
@@ -135,9 +152,7 @@ bool resolve_run(const Nest& nest, const IndexRun& run, int64_t* HWY_RESTRICT of
 
 bool resolve_indices(const Nest& nest, const IndexRun& run, int64_t* offsets) {
   if (nest.coordinates.empty()) {  // tuples of length 0: data alone moves
-    for (int64_t i = 0; i < run.count; ++i) {
-      offsets[i] = i * run.data_step;
-    }
+    start_offsets(run, offsets);
     return true;
   }
   return with_index_type(

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "backends/cpu/machine.h"
+#include "backends/cpu/short_runs.h"
 #include "sheaf/plan.h"
 
 namespace sheaf::cpu {
@@ -24,13 +25,22 @@ inline constexpr int64_t kBlock = 2048;
 // 2048, 0.78 in blocks of 16384, 0.70 in these.
 inline constexpr int64_t kDirectBlock = kArm64 ? int64_t{65536} : kBlock;
 
+// Runs that follow one another, and how far apart they are.
+struct RunSteps {
+  int64_t count = 1;
+  int64_t index = 0;             // in elements
+  int64_t data = 0, output = 0;  // in bytes
+};
+
 // A run of points along the innermost loop.
 struct IndexRun {
-  const std::byte* indices;  // the first point's first component
-  int64_t stride;            // index elements from point to point
-  int64_t count;             // at most kBlock; for move_direct, kDirectBlock
-  int64_t data_step;         // bytes that data moves from point to point, besides the index
-  bool check = false;        // under kFail: report bad indices
+  const std::byte* indices;         // the first point's first component
+  int64_t stride;                   // index elements from point to point
+  int64_t count;                    // at most kBlock; for move_direct, kDirectBlock
+  int64_t data_step;                // bytes that data moves from point to point, besides the index
+  bool check = false;               // under kFail: report bad indices
+  const int32_t* places = nullptr;  // where data is at each point instead, as places_in_runs() says
+  RunSteps steps = {};              // move_direct: as many runs as this
 };
 
 // Memory that is needed next, asked for bit by bit while rows are moved.
@@ -55,11 +65,19 @@ struct RowMove {
   bool hardware_gather;  // rows of 4 or 8 bytes, side by side, all offsets within 2^31
 };
 
+// To the next run.
+inline void advance(RowMove& rows, const RunSteps& steps, int64_t index_bytes) {
+  rows.data += steps.data;
+  rows.output += steps.output;
+  rows.next_indices.begin += steps.index * index_bytes;
+  rows.next_data.begin += steps.data;
+}
+
 // Whether rows moved straight from indices can make up whole lines of the output as they come: each
 // is of whole pieces, and a row of data apart from the next.
-inline bool makes_lines(const Nest& nest, int64_t data_step, const std::byte* output) {
+inline bool makes_lines(const Nest& nest, bool data_moves, const std::byte* output) {
   return nest.row_bytes % kStreamPiece == 0 && nest.coordinates.size() == 1 &&
-         nest.coordinates[0].stride == nest.row_bytes && data_step == 0 &&
+         nest.coordinates[0].stride == nest.row_bytes && !data_moves &&
          reinterpret_cast<uintptr_t>(output) % kStreamPiece == 0;
 }
 

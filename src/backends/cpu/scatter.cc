@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "backends/cpu/machine.h"
+#include "backends/cpu/short_runs.h"
 #include "execution/registry.h"
 #include "plan/resolve.h"
 
@@ -99,6 +100,19 @@ bool reduces_directly(const Nest& nest, const Share& share) {
          (nest.index_type == i64 || nest.index_type == i32);
 }
 
+// Single elements: those that indices count, and those of the updates.
+bool elements_side_by_side(const Nest& nest) {
+  return nest.coordinates[0].stride == nest.row_bytes && innermost(nest).output == nest.row_bytes;
+}
+
+// How many runs are reduced as one, of `bytes` of each row.
+int64_t short_runs(const Nest& nest, int64_t bytes) {
+  if (nest.loops.size() < 2) {
+    return 1;
+  }
+  return runs_together(nest.loops[nest.loops.size() - 2], innermost(nest), bytes);
+}
+
 // Windows that are cut element by element are left to the plain loops.
 const char* accepts_every_scatter(const KernelQuery& /*query*/) { return nullptr; }
 
@@ -137,7 +151,27 @@ RunReducer::RunReducer(const Nest& nest, const ScatterBuffers& buffers, int64_t 
             .row_bytes = bytes,
             .prefetch_rows = prefetch_rows,
             .reduce = reduce_row(nest.element_type, nest.reduction)},
+      runs_together_(short_runs(nest, bytes)),
+      places_(runs_together_ > 1 ? places_in_runs(nest.loops[nest.loops.size() - 2],
+                                                  innermost(nest), runs_together_)
+                                 : nullptr),
       next_row_(next_row(nest)) {}
+
+bool RunReducer::reduce_runs(Place start, int64_t runs) {
+  const Loop& outer = nest_.loops[nest_.loops.size() - 2];
+  bool good = true;
+  for (int64_t run = 0; run < runs; run += runs_together_) {
+    const int64_t together = std::min(runs_together_, runs - run);
+    RowReduction rows = rows_;
+    rows.count = together * innermost(nest_).extent;
+    if (cancel_.before_rows(rows.count, rows.row_bytes)) {
+      break;
+    }
+    good &= reduce_rows(start, 0, places_.get(), rows);
+    start.advance(outer, together);
+  }
+  return good;
+}
 
 bool RunReducer::reduce(Place start, int64_t count) {
   const Loop& inner = innermost(nest_);
@@ -147,25 +181,25 @@ bool RunReducer::reduce(Place start, int64_t count) {
     if (cancel_.before_rows(block, rows_.row_bytes)) {
       break;
     }
-    const std::byte* indices = buffers_.indices + start.index * nest_.index_type.bytes();
     RowReduction rows = rows_;
-    rows.data += start.data;
-    rows.updates += start.output;
     rows.count = block;
-    good &= reduce_rows(indices, start, at, rows);
+    good &= reduce_rows(start, at, nullptr, rows);
     start.advance(inner, block);
   }
   return good;
 }
 
-bool RunReducer::reduce_rows(const std::byte* indices, const Place& start, int64_t done,
+bool RunReducer::reduce_rows(const Place& start, int64_t done, const int32_t* places,
                              RowReduction rows) {
-  if (direct_ != nullptr) {
-    return reduce_direct(indices, done, rows);
+  const std::byte* indices = buffers_.indices + start.index * nest_.index_type.bytes();
+  rows.data += start.data;
+  rows.updates += start.output;
+  if (direct_ != nullptr && (places == nullptr || elements_side_by_side(nest_))) {
+    return reduce_direct(indices, done, places, rows);
   }
   const Loop& inner = innermost(nest_);
   const bool good =
-      routines_.resolve(nest_, {indices, inner.index, rows.count, inner.data, check_}, to_);
+      routines_.resolve(nest_, {indices, inner.index, rows.count, inner.data, check_, places}, to_);
   if (!share_.is_all()) {
     keep_own(rows, start.data);
   } else if (nest_.out_of_range == OutOfRange::kSkip) {
@@ -192,7 +226,8 @@ void RunReducer::reduce_resolved(const RowReduction& rows) {
   }
 }
 
-bool RunReducer::reduce_direct(const std::byte* indices, int64_t done, const RowReduction& rows) {
+bool RunReducer::reduce_direct(const std::byte* indices, int64_t done, const int32_t* places,
+                               const RowReduction& rows) {
   const Coordinate& c = nest_.coordinates[0];
   const bool from_end = nest_.negative == Negative::kFromEnd;
   const std::byte* first = indices + c.offset * nest_.index_type.bytes();
@@ -202,12 +237,13 @@ bool RunReducer::reduce_direct(const std::byte* indices, int64_t done, const Row
     }
     first = reinterpret_cast<const std::byte*>(to_);
   }
-  const bool next = next_row_ != 0 && done < c.extent;
+  const bool next = next_row_ != 0 && done < c.extent && places == nullptr;
   return direct_({.indices = first,
                   .from_end = from_end ? c.extent : 0,
                   .extent = c.extent,
                   .stride = c.stride,
                   .data_step = innermost(nest_).data,
+                  .places = places,
                   .indices_go_on = nest_.index_type == i64 && goes_on(nest_, &Loop::index),
                   .updates_go_on = goes_on(nest_, &Loop::output),
                   .next_data = next ? next_row_ + done * rows.row_bytes : 0},
@@ -267,6 +303,16 @@ bool scatter_in_order(const Nest& nest, const ScatterBuffers& buffers, const Lau
   RunReducer reducer(nest, buffers, rows_ahead(nest, reach.hi - reach.lo), 0, nest.row_bytes,
                      launch);
   bool good = true;
+  if (reducer.joins_runs()) {
+    Nest runs = nest;  // one point for each run
+    runs.loops.pop_back();
+    const int64_t all = runs.loops.back().extent;
+    for_each_run(runs, 0, point_count(runs), all, [&](const Place& start, int64_t count) {
+      good &= reducer.reduce_runs(start, count);
+      return !reducer.cancelled();
+    });
+    return good;
+  }
   const int64_t longest = innermost(nest).extent;  // reduce() cuts it into blocks
   for_each_run(nest, 0, point_count(nest), longest, [&](const Place& start, int64_t count) {
     good &= reducer.reduce(start, count);

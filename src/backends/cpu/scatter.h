@@ -4,6 +4,8 @@
 // order of the nest: what threads share is the data, never an element of it.
 #pragma once
 
+#include <memory>
+
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/points.h"
 #include "backends/cpu/reduce.h"
@@ -45,15 +47,21 @@ class RunReducer {
   // `count` points along the innermost loop, from `start` on. False if it checks (under kFail) and
   // met a bad index. Does nothing more once the run is cancelled.
   bool reduce(Place start, int64_t count);
+  // The same for `runs` whole runs, one for each step of the loop around the innermost one, that
+  // are short enough to be reduced together.
+  bool joins_runs() const { return places_ != nullptr; }
+  bool reduce_runs(Place start, int64_t runs);
   bool cancelled() const { return cancel_.stopped(); }
 
   // The indices and updates of a short run that comes next, asked for while this one is reduced.
   void ask_for(const Place& start, int64_t count) const;
 
  private:
-  bool reduce_rows(const std::byte* indices, const Place& start, int64_t done, RowReduction rows);
+  // `done` points of the run are reduced already; `places` of data or null.
+  bool reduce_rows(const Place& start, int64_t done, const int32_t* places, RowReduction rows);
   void reduce_resolved(const RowReduction& rows);
-  bool reduce_direct(const std::byte* indices, int64_t done, const RowReduction& rows);
+  bool reduce_direct(const std::byte* indices, int64_t done, const int32_t* places,
+                     const RowReduction& rows);
   void leave_out_skipped(RowReduction& rows);
   void keep_own(RowReduction& rows, int64_t data);
 
@@ -67,6 +75,8 @@ class RunReducer {
   ReduceRows reduce_;
   ReduceDirect direct_;  // null: not for this nest
   RowReduction rows_;
+  const int64_t runs_together_;
+  const std::unique_ptr<int32_t[]> places_;  // of runs that are reduced together
   const int64_t next_row_;  // bytes from a row of data to the next one; 0: not to be prefetched
   alignas(64) int64_t to_[kBlock];
   alignas(64) int64_t from_[kBlock];  // where some updates are left out

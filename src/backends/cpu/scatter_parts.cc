@@ -163,6 +163,10 @@ class Part {
     if (l + 1 == nest_.loops.size()) {
       return reducer.reduce(start, extents_[l]);
     }
+    if (l + 2 == nest_.loops.size() && reducer.joins_runs() &&
+        extents_[l + 1] == nest_.loops[l + 1].extent) {
+      return reducer.reduce_runs(start, extents_[l]);
+    }
     bool good = true;
     for (int64_t p = 0; p < extents_[l] && !reducer.cancelled(); ++p, start.advance(loop, 1)) {
       ask_ahead(reducer, l, p, start);

@@ -11,6 +11,7 @@
 
 #include "backends/cpu/gather.h"
 #include "backends/cpu/points.h"
+#include "backends/cpu/short_runs.h"
 #include "backends/cpu/strip.h"
 
 namespace sheaf::cpu {
@@ -75,7 +76,10 @@ class TileRunner {
         strip_(strip),
         data_(strip != nullptr ? strip->data() : buffers.data),
         cancel_(launch.cancel),
-        short_offsets_(tiling.short_offsets ? new (std::nothrow) int32_t[kShortBlock] : nullptr) {}
+        short_offsets_(tiling.short_offsets ? new (std::nothrow) int32_t[kShortBlock] : nullptr),
+        places_(tiling.runs_together > 1
+                    ? places_in_runs(tiling.middle, tiling.inner, tiling.runs_together)
+                    : nullptr) {}
 
   bool good() const { return good_; }
   bool cancelled() const { return cancel_.stopped(); }
@@ -108,13 +112,33 @@ class TileRunner {
       strip_->fill(buffers_.data + place.data, points * tiling_.inner.data);
       first.data = 0;
     }
-    for (int64_t row = 0; row < rows; ++row, first.advance(tiling_.middle, 1)) {
+    if (places_ != nullptr) {
+      run_short_runs(first, rows, points);
+      return;
+    }
+    // Those of columns are short, and moved many at a time.
+    const int64_t together = tiling_.direct && points < block_ ? block_ / points : 1;
+    for (int64_t row = 0; row < rows; row += together) {
+      const int64_t steps = std::min(together, rows - row);
       for (int64_t at = 0; at < points; at += block_) {
-        if (cancel_.before_rows(std::min(block_, points - at), narrow_bytes())) {
+        const int64_t count = std::min(block_, points - at);
+        if (cancel_.before_rows(steps * count, narrow_bytes())) {
           return;
         }
-        run_own_indices(first, at, std::min(block_, points - at), points);
+        run_own_indices(first, at, count, points, steps);
       }
+      first.advance(tiling_.middle, steps);
+    }
+  }
+
+  void run_short_runs(Place first, int64_t rows, int64_t points) {
+    for (int64_t row = 0; row < rows; row += tiling_.runs_together) {
+      const int64_t runs = std::min(tiling_.runs_together, rows - row);
+      if (cancel_.before_rows(runs * points, narrow_bytes())) {
+        return;
+      }
+      run_own_indices(first, 0, runs * points, runs * points, 1);
+      first.advance(tiling_.middle, runs);
     }
   }
 
@@ -141,15 +165,17 @@ class TileRunner {
     }
   }
 
-  // One block of indices of one step of the middle loop. What comes next, the following indices and
-  // a share of the next step's data, is asked for meanwhile.
-  void run_own_indices(const Place& row, int64_t at, int64_t count, int64_t points) {
+  // One block of indices of one step of the middle loop, or of several whose rows are one block.
+  // What comes next, the following indices and a share of the next step's data, is asked for
+  // meanwhile.
+  void run_own_indices(const Place& row, int64_t at, int64_t count, int64_t points, int64_t steps) {
     // Short rows are over before the next one's indices could arrive: those of a later one are
     // asked for.
+    const int64_t next = places_ != nullptr ? tiling_.runs_together : 1;
     Place next_row = row;
-    next_row.advance(tiling_.middle, 1);
+    next_row.advance(tiling_.middle, next);
     Place later_row = row;
-    later_row.advance(tiling_.middle, points < kPointsAhead ? kPointsAhead / points : 1);
+    later_row.advance(tiling_.middle, points < kPointsAhead ? kPointsAhead / points : next);
     const int64_t share = points <= block_ ? tiling_.next_data_bytes
                                            : tiling_.next_data_bytes / pieces(points, block_);
     Place block = row;
@@ -161,8 +187,10 @@ class TileRunner {
                              asks_for_indices_ ? packed_index_bytes(count) : 0};
     const Ahead next_data{data_ + next_row.data + at / block_ * share, share};
     if (tiling_.direct) {
-      good_ &= routines_.move_direct(nest_, index_run(block, count),
-                                     row_move(block, count, next_indices, next_data));
+      IndexRun run = index_run(block, count);
+      const Loop& middle = tiling_.middle;
+      run.steps = {steps, middle.index, middle.data, middle.output};
+      good_ &= routines_.move_direct(nest_, run, row_move(block, count, next_indices, next_data));
     } else {
       resolve(block, count);
       move(block, count, next_indices, next_data);
@@ -181,7 +209,8 @@ class TileRunner {
   }
 
   IndexRun index_run(const Place& place, int64_t count) const {
-    return {index_at(place), tiling_.inner.index, count, tiling_.inner.data, tiling_.check};
+    return {index_at(place),    tiling_.inner.index, count,
+            tiling_.inner.data, tiling_.check,       places_.get()};
   }
 
   RowMove row_move(const Place& place, int64_t count, const Ahead& next_indices,
@@ -294,6 +323,7 @@ class TileRunner {
   CancelPoint cancel_;
   bool good_ = true;
   std::unique_ptr<int32_t[]> short_offsets_;  // 32 KiB, which a thread's stack may not have
+  std::unique_ptr<int32_t[]> places_;         // of runs that are moved together
 };
 
 }  // namespace

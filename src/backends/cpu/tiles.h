@@ -20,10 +20,11 @@ struct Tiling {
   int64_t prefetch_rows;            // as in RowMove
   int64_t next_data_bytes;          // read by the middle loop's next step; 0: not worth asking for
   bool stream, hardware_gather;
-  bool short_offsets;  // gather_short in place of move
-  bool direct;         // move_direct in place of resolve and move
-  bool check;          // report bad indices under kFail
-  bool pack_strips;    // copy a tile's part of data side by side first; as Strip says
+  bool short_offsets;     // gather_short in place of move
+  bool direct;            // move_direct in place of resolve and move
+  bool check;             // report bad indices under kFail
+  bool pack_strips;       // copy a tile's part of data side by side first; as Strip says
+  int64_t runs_together;  // steps of the middle loop that are moved as one run, whole
 
   int64_t tiles() const;
 };

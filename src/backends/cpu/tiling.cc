@@ -3,6 +3,7 @@
 // What a tile's size, the caches and the number of threads decide for every kernel family.
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 
 #include "backends/cpu/gather.h"
@@ -10,6 +11,7 @@
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/points.h"
 #include "backends/cpu/probe.h"
+#include "backends/cpu/short_runs.h"
 
 namespace sheaf::cpu {
 namespace {
@@ -21,6 +23,7 @@ constexpr int64_t kPrefetchBytes = 8192;
 // shared with the inputs, and with whatever else runs. A core that gathers rows of 256 bytes needs
 // 51 ns each into an output of 32 MiB that goes through the cache, and 22 into one that does not.
 constexpr int64_t kStreamedOutput = int64_t{16} << 20;
+constexpr int64_t kJoinedPoints = 8 * kBlock;
 
 bool worth_streaming(const Nest& nest, const Tiling& tiling, int threads) {
   if (!kStreamingStores) {
@@ -59,21 +62,39 @@ bool fits_direct_move(const Nest& nest, const Tiling& tiling, const std::byte* o
   const bool clamps =
       nest.out_of_range != OutOfRange::kFill && nest.out_of_range != OutOfRange::kWrap;
   const bool narrow = nest.row_bytes <= kNarrowBytes && tiling.inner.output == nest.row_bytes;
+  const bool data_moves = tiling.inner.data != 0 || tiling.runs_together > 1;
   const bool left_to_move = kStreamingStores &&
                             (nest.row_bytes == kNarrowBytes || tiling.prefetch_rows > 0) &&
-                            !(tiling.stream && makes_lines(nest, tiling.inner.data, output));
-  return narrow && !left_to_move && !tiling.same_indices && clamps && tiling.inner.index == 1 &&
-         nest.coordinates.size() == 1 && (nest.index_type == i64 || nest.index_type == i32);
+                            !(tiling.stream && makes_lines(nest, data_moves, output));
+  const bool fits_places =
+      tiling.runs_together == 1 || std::has_single_bit(uint64_t(nest.row_bytes));
+  return narrow && !left_to_move && fits_places && !tiling.same_indices && clamps &&
+         tiling.inner.index == 1 && nest.coordinates.size() == 1 &&
+         (nest.index_type == i64 || nest.index_type == i32);
 }
 
 // The rows that the indices jump about in follow each other along the middle loop: while one is in
-// use, the next is brought in.
+// use, the next is brought in. Those of runs that are moved together the processor sees coming.
 int64_t next_data_bytes(const Nest& nest, const Tiling& tiling) {
   const int64_t reach = reach_of_indices(nest);
   const bool forward = std::all_of(nest.coordinates.begin(), nest.coordinates.end(),
                                    [](const Coordinate& c) { return c.stride >= 0; });
-  const bool near = tiling.prefetch_rows == 0 && reach <= kNearData;
+  const bool near = tiling.prefetch_rows == 0 && reach <= kNearData && tiling.runs_together == 1;
   return near && forward && tiling.middle.data >= reach ? reach : 0;
+}
+
+// Tiles of short runs have at least kJoinedPoints points.
+void join_short_runs(const Nest& nest, Tiling& tiling) {
+  tiling.runs_together = 1;
+  if (tiling.same_indices || tiling.pack_strips || tiling.inner_tile < tiling.inner.extent) {
+    return;
+  }
+  tiling.runs_together = runs_together(tiling.middle, tiling.inner, nest.row_bytes);
+  if (tiling.runs_together > 1) {
+    tiling.middle_tile =
+        std::min(tiling.middle.extent,
+                 std::max(tiling.middle_tile, divided_up(kJoinedPoints, tiling.inner.extent)));
+  }
 }
 
 // Rows of a few bytes still cost a line each where they are not in cache.
@@ -117,6 +138,7 @@ bool exceeds_cache(int64_t output_bytes) {
 bool run_tiling(const Nest& nest, Tiling& tiling, const GatherBuffers& buffers,
                 const Launch& launch) {
   tiling.check = launch.check_while_moving;
+  join_short_runs(nest, tiling);
   tiling.next_data_bytes = next_data_bytes(nest, tiling);
   const bool fits_short = fits_short_offsets(nest, tiling);
   tiling.hardware_gather = fits_short && gather_instruction_wins();

@@ -82,6 +82,8 @@ std::vector<Large> large_plans() {
        plan_gather(floats({600000, 8}), longs({600001}),
                    {.rule = {.out_of_range = OutOfRange::kFill}}),
        600000},
+      {"streamed far rows of 16 bytes", plan_gather(floats({600000, 4}), longs({1100001})), 600000},
+      {"streamed far rows of 48 bytes", plan_gather(floats({300000, 12}), longs({400001})), 300000},
       {"far narrow rows", plan_gather(floats({3000000, 1}), longs({300000})), 3000000},
       {"far rows of 12 bytes", plan_gather(floats({1000000, 3}), longs({300000})), 1000000},
       {"lookup", plan_gather(floats({3000, 3000}), longs({3000}), {.axis = 1}), 3000},

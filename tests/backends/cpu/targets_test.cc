@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -225,8 +226,13 @@ TEST_P(EveryTarget, GatherInstructionAgreesWithLoads) {
 // One run of `count` points by move_direct, against resolve and move, with indices far outside:
 // whatever they say, no address leaves data.
 template <class Index>
-void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t misalign) {
+void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t misalign,
+                  bool with_places = false) {
   constexpr int64_t kFirst = 1024;  // room for negative steps
+  std::vector<int32_t> places(static_cast<size_t>(count) + 64);
+  for (int64_t i = 0; i < count; ++i) {
+    places[static_cast<size_t>(i)] = static_cast<int32_t>(i / 3 * 11 - i % 3 * 90);
+  }
   const std::vector<std::byte> data = pattern(kFirst + 8192);
   const int64_t most = count % 2 == 0 ? 99 : 150;  // all in range, or not
   const int64_t least = nest.negative == Negative::kFromEnd ? -most : 99 - most;
@@ -236,8 +242,12 @@ void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t mi
     indices.back() = std::numeric_limits<Index>::max();
   }
   std::vector<int64_t> offsets(static_cast<size_t>(count));
-  const cpu::IndexRun run{reinterpret_cast<const std::byte*>(indices.data()), 1, count, data_step,
-                          count % 3 == 0};
+  const cpu::IndexRun run{reinterpret_cast<const std::byte*>(indices.data()),
+                          1,
+                          count,
+                          data_step,
+                          count % 3 == 0,
+                          with_places ? places.data() : nullptr};
   const bool good = cpu::routines().resolve(nest, run, offsets.data());
   const auto bytes = static_cast<size_t>(count * nest.row_bytes);
   std::vector<std::byte> expected(bytes);
@@ -285,8 +295,55 @@ TEST_P(EveryTarget, MoveDirectAgreesWithResolveAndMove) {
             check_direct<int32_t>(nest, count, step, count * 4 % 64);
             nest.index_type = i64;
             check_direct<int64_t>(nest, count, step, count * 5 % 64);
+            if (step == 0 && std::has_single_bit(static_cast<uint64_t>(row_bytes))) {
+              check_direct<int64_t>(nest, count, step, count * 4 % 64, true);
+            }
           }
         }
+      }
+    }
+  }
+}
+
+// Several runs in one call, against a call for each.
+TEST_P(EveryTarget, MoveDirectGoesThroughSteps) {
+  const OnlyTarget only(GetParam());
+  constexpr int64_t kSteps = 3;
+  Nest nest;
+  nest.out_of_range = OutOfRange::kClamp;
+  nest.index_type = i64;
+  const std::vector<std::byte> data = pattern(16384);
+  for (const int64_t row_bytes : {1, 4, 8, 12, 16, 64}) {
+    nest.row_bytes = row_bytes;
+    nest.coordinates = {{100, row_bytes, 0}};
+    for (const int64_t count : {1, 7, 8, 33, 64}) {
+      const auto indices = random_indices<int64_t>(kSteps * (count + 2), -150, 150, 9);
+      const cpu::RunSteps steps{kSteps, count + 2, 40, count * row_bytes + 24};
+      for (const bool by_instruction : {false, true}) {
+        if (by_instruction &&
+            ((row_bytes != 4 && row_bytes != 8) || !cpu::routines().has_gather_instruction)) {
+          continue;
+        }
+        const auto bytes = static_cast<size_t>(kSteps * steps.output);
+        std::vector<std::byte> expected(bytes, kPoison);
+        std::vector<std::byte> output(bytes, kPoison);
+        cpu::IndexRun run{reinterpret_cast<const std::byte*>(indices.data()), 1, count, 0};
+        cpu::RowMove rows{};
+        rows.count = count;
+        rows.output_step = rows.row_bytes = row_bytes;
+        rows.hardware_gather = by_instruction;
+        rows.data = data.data();
+        rows.output = output.data();
+        run.steps = steps;
+        cpu::routines().move_direct(nest, run, rows);
+        run.steps = {};
+        for (int64_t s = 0; s < kSteps; ++s) {
+          rows.data = data.data() + s * steps.data;
+          rows.output = expected.data() + s * steps.output;
+          run.indices = reinterpret_cast<const std::byte*>(indices.data() + s * steps.index);
+          cpu::routines().move_direct(nest, run, rows);
+        }
+        ASSERT_EQ(output, expected) << row_bytes << ", " << count << ", " << by_instruction;
       }
     }
   }

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs of a few points are moved and reduced many at a time: which ones, and that the reference's
+// bits come out, whatever the type, the rule and the length of a run.
+#include "backends/cpu/short_runs.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "sheaf/sheaf.h"
+
+namespace sheaf {
+namespace {
+
+using cpu::places_in_runs;
+using cpu::runs_together;
+
+// Loop: extent, data, index, output, window.
+TEST(ShortRuns, AreJoinedWhereIndicesAndOutputsFollow) {
+  const Loop inner{3, 0, 1, 4, 0};
+  EXPECT_EQ(runs_together({1000, 12, 3, 12, 0}, inner, 4), 682);  // of 2048 points
+  EXPECT_EQ(runs_together({5, 12, 3, 12, 0}, inner, 4), 5);
+  EXPECT_EQ(runs_together({1000, 12, 4, 12, 0}, inner, 4), 1) << "indices with gaps";
+  EXPECT_EQ(runs_together({1000, 12, 3, 16, 0}, inner, 4), 1) << "output with gaps";
+  EXPECT_EQ(runs_together({1000, 12, 0, 12, 0}, {3, 0, 0, 4, 0}, 4), 1) << "one index for all";
+  EXPECT_EQ(runs_together({1000, 4096, 129, 516, 0}, {129, 0, 1, 4, 0}, 4), 1) << "long";
+  EXPECT_EQ(runs_together({1000, 9999, 3, 6000, 0}, {3, 0, 1, 2000, 0}, 2000), 1) << "wide rows";
+}
+
+TEST(ShortRuns, ReachNoFurtherThan32BitPlaces) {
+  const int64_t far = int64_t{1} << 27;
+  EXPECT_EQ(runs_together({1000, far, 3, 12, 0}, {3, 0, 1, 4, 0}, 4), 4);
+  EXPECT_EQ(runs_together({1000, -far, 3, 12, 0}, {3, 0, 1, 4, 0}, 4), 4);
+  EXPECT_EQ(runs_together({1000, 8 * far, 3, 12, 0}, {3, 0, 1, 4, 0}, 4), 1);
+  EXPECT_EQ(runs_together({1000, 12, 3, 12, 0}, {3, 8 * far, 1, 4, 0}, 4), 1);
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(runs_together({2, kMost, 3, 12, 0}, {3, -kMost, 1, 4, 0}, 4), 1);
+}
+
+TEST(ShortRuns, PlacesAreThoseOfTheLoops) {
+  const auto places = places_in_runs({2, -100, 3, 12, 0}, {3, 8, 1, 4, 0}, 2);
+  const std::vector<int32_t> expected{0, 8, 16, -100, -92, -84, 0};
+  ASSERT_NE(places, nullptr);
+  EXPECT_EQ(std::vector<int32_t>(places.get(), places.get() + 7), expected);
+}
+
+std::vector<std::byte> random_bytes(int64_t count, std::mt19937& rng) {
+  std::vector<std::byte> bytes(static_cast<size_t>(count));
+  for (auto& b : bytes) {
+    b = static_cast<std::byte>(rng());
+  }
+  return bytes;
+}
+
+// Indices from [-extent, extent), and beyond it for rules that allow that.
+template <class Index>
+std::vector<Index> random_indices(const Plan& plan, int64_t extent, int64_t beyond,
+                                  std::mt19937& rng) {
+  std::vector<Index> indices(static_cast<size_t>(element_count(plan.indices().sizes)));
+  std::uniform_int_distribution<int64_t> any(-extent - beyond, extent - 1 + beyond);
+  for (auto& index : indices) {
+    index = static_cast<Index>(any(rng));
+  }
+  return indices;
+}
+
+template <class Index>
+void check_gather(const Plan& plan, int64_t extent, int64_t beyond) {
+  std::mt19937 rng(5);
+  const auto data = random_bytes(plan.ranges().data.hi, rng);
+  const auto indices = random_indices<Index>(plan, extent, beyond, rng);
+  std::vector<std::byte> expected(static_cast<size_t>(plan.ranges().output.hi));
+  plan.run(data.data(), indices.data(), expected.data(), {.kernel = "reference"});
+  for (const int threads : {1, 3}) {
+    std::vector<std::byte> output(expected.size());
+    plan.run(data.data(), indices.data(), output.data(), {.threads = threads, .kernel = "cpu"});
+    EXPECT_TRUE(output == expected) << plan.str() << ", threads " << threads;
+  }
+}
+
+TEST(ShortRuns, GatherElementsOfEveryTypeAndRule) {
+  for (const DType type : {u8, f16, f32, f64, c128}) {
+    for (const int64_t width : {1, 2, 3, 7, 16, 33, 128}) {
+      const Dims shape{9000 / width, width};
+      for (const int64_t axis : {0, 1}) {
+        for (const auto rule : {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill}) {
+          const GatherElementsOptions options{.axis = axis, .rule = {.out_of_range = rule}};
+          const int64_t beyond = rule == OutOfRange::kFail ? 0 : 5;
+          const int64_t extent = shape[static_cast<int>(axis)];
+          check_gather<int64_t>(plan_gather_elements({type, shape}, {i64, shape}, options), extent,
+                                beyond);
+          check_gather<int32_t>(plan_gather_elements({type, shape}, {i32, shape}, options), extent,
+                                beyond);
+          check_gather<int16_t>(plan_gather_elements({type, shape}, {i16, shape}, options), extent,
+                                beyond);
+        }
+      }
+    }
+  }
+}
+
+TEST(ShortRuns, BatchesOfFewIndices) {
+  for (const int64_t row : {1, 3, 4, 8, 16, 50}) {
+    for (const int64_t count : {1, 2, 5, 40}) {
+      check_gather<int64_t>(
+          plan_gather({f32, {700, 9, row}}, {i64, {700, count}}, {.axis = 1, .batch_dims = 1}), 9,
+          0);
+      check_gather<int64_t>(
+          plan_gather_nd({f32, {700, 6, 7, row}}, {i64, {700, count, 2}}, {.batch_dims = 1}), 6, 0);
+    }
+  }
+}
+
+TEST(ShortRuns, ScatterElementsOfEveryReduction) {
+  std::mt19937 rng(3);
+  for (const auto reduction :
+       {Reduction::kNone, Reduction::kAdd, Reduction::kMul, Reduction::kMin, Reduction::kMean}) {
+    for (const int64_t width : {1, 2, 3, 7, 16, 33, 128}) {
+      const Dims shape{9000 / width, width};
+      for (const int64_t axis : {0, 1}) {
+        for (const auto rule : {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kSkip}) {
+          const Plan plan = plan_scatter_elements(
+              {f32, shape}, {i64, shape}, {f32, shape},
+              {.axis = axis, .reduction = reduction, .rule = {.out_of_range = rule}});
+          const auto indices = random_indices<int64_t>(plan, shape[static_cast<int>(axis)],
+                                                       rule == OutOfRange::kFail ? 0 : 5, rng);
+          std::vector<float> updates(static_cast<size_t>(element_count(shape)));
+          for (auto& update : updates) {
+            update = static_cast<float>(rng() % 2000) * 0.37F - 300.0F;
+          }
+          const std::vector<float> base(updates.size(), 1.5F);
+          std::vector<float> expected(base.size());
+          plan.run(base.data(), indices.data(), updates.data(), expected.data(),
+                   {.kernel = "reference"});
+          for (const int threads : {1, 3}) {
+            std::vector<float> output(base.size());
+            plan.run(base.data(), indices.data(), updates.data(), output.data(),
+                     {.threads = threads, .kernel = "cpu"});
+            EXPECT_EQ(std::memcmp(output.data(), expected.data(), 4 * expected.size()), 0)
+                << plan.str() << ", threads " << threads;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ShortRuns, ABadIndexIsFoundAndNothingIsWritten) {
+  const Plan plan = plan_gather_elements({f32, {5000, 3}}, {i64, {5000, 3}}, {.axis = 1});
+  std::vector<int64_t> indices(15000, 2);
+  indices[14000] = 3;
+  const std::vector<float> data(15000);
+  std::vector<float> output(15000, 1.0F);
+  EXPECT_THROW(plan.run(data.data(), indices.data(), output.data(), {.kernel = "cpu"}), IndexError);
+  EXPECT_TRUE(output == std::vector<float>(output.size(), 1.0F));
+}
+
+}  // namespace
+}  // namespace sheaf
