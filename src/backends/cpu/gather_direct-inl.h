@@ -12,6 +12,7 @@
 #include <hwy/cache_control.h>
 
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "backends/cpu/index_rule-inl.h"
@@ -37,7 +38,7 @@ class ClampedRun {
         places_(run.places),
         from_end_(hn::Set(d64, entry_rule(nest, nest.coordinates[0]).from_end)),
         last_(hn::Set(d64, entry_rule(nest, nest.coordinates[0]).last)),
-        extent_(hn::Set(DIndex(), static_cast<UIndex>(nest.coordinates[0].extent))),
+        extent_(hn::Set(DIndex(), least_bad(nest.coordinates[0].extent))),
         stride_(hn::Set(D32(), static_cast<int32_t>(nest.coordinates[0].stride))),
         lane_steps_(hn::MulEven(hn::BitCast(D32(), hn::Iota(d64, 0)),
                                 hn::Set(D32(), static_cast<int32_t>(run.data_step)))),
@@ -126,6 +127,13 @@ class ClampedRun {
     } else {
       return hn::Add(lane_steps_, hn::Set(D64(), i * data_step_));
     }
+  }
+
+  // From here on values are no entries, be they as many as they may: negative ones least of all.
+  static UIndex least_bad(int64_t extent) {
+    constexpr auto kNegative = static_cast<uint64_t>(std::numeric_limits<Index>::max()) + 1;
+    const auto wide = static_cast<uint64_t>(extent);
+    return static_cast<UIndex>(wide < kNegative ? wide : kNegative);
   }
 
   HWY_INLINE hn::Vec<DIndex> load(int64_t i) const {

@@ -101,7 +101,7 @@ inline void prefetch_to_write(const std::byte* at, int64_t offset) {
 // How many bytes ahead an output is prefetched that goes through the cache. A Xeon has too few
 // store buffers to wait for each of its lines; arm64 processors write whole lines without reading
 // them first.
-inline constexpr int64_t kOutputAhead = kArm64 ? 0 : 1024;
+inline constexpr int64_t kOutputAhead = kStreamingStores ? 1024 : 0;
 
 // A row of data that indices jump about in is brought into the first-level cache, ahead of its use,
 // up to this size.

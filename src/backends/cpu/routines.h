@@ -91,8 +91,9 @@ struct Routines {
   // flushes.
   void (*move)(const RowMove& rows);
   // resolve and move in one: for indices of type i32 or i64 side by side, one coordinate, rows of
-  // up to 64 bytes side by side, and a rule that clamping keeps. Ignores rows.offsets. The result
-  // is that of resolve.
+  // up to 64 bytes side by side, and a rule that clamping keeps; with run.places, rows of a power
+  // of two bytes. Goes through run.steps, each of run.count points. Ignores rows.offsets. The
+  // result is that of resolve.
   bool (*move_direct)(const Nest& nest, const IndexRun& run, const RowMove& rows);
   // move with rows.offsets given in 32 bits instead: for rows of 4 or 8 bytes side by side, by
   // gather instructions or, on arm64, by loads. Any count. Null where there is neither.

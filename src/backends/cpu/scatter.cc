@@ -100,9 +100,10 @@ bool reduces_directly(const Nest& nest, const Share& share) {
          (nest.index_type == i64 || nest.index_type == i32);
 }
 
-// Single elements: those that indices count, and those of the updates.
-bool elements_side_by_side(const Nest& nest) {
-  return nest.coordinates[0].stride == nest.row_bytes && innermost(nest).output == nest.row_bytes;
+// Single elements: those that indices count, and those of the updates. The last piece of a row may
+// be one element, too, but those are a row apart.
+bool elements_side_by_side(const Nest& nest, const RowReduction& rows) {
+  return nest.coordinates[0].stride == rows.row_bytes && rows.update_step == rows.row_bytes;
 }
 
 // How many runs are reduced as one, of `bytes` of each row.
@@ -151,7 +152,7 @@ RunReducer::RunReducer(const Nest& nest, const ScatterBuffers& buffers, int64_t 
             .row_bytes = bytes,
             .prefetch_rows = prefetch_rows,
             .reduce = reduce_row(nest.element_type, nest.reduction)},
-      runs_together_(short_runs(nest, bytes)),
+      runs_together_(share.is_all() ? short_runs(nest, bytes) : 1),
       places_(runs_together_ > 1 ? places_in_runs(nest.loops[nest.loops.size() - 2],
                                                   innermost(nest), runs_together_)
                                  : nullptr),
@@ -194,7 +195,7 @@ bool RunReducer::reduce_rows(const Place& start, int64_t done, const int32_t* pl
   const std::byte* indices = buffers_.indices + start.index * nest_.index_type.bytes();
   rows.data += start.data;
   rows.updates += start.output;
-  if (direct_ != nullptr && (places == nullptr || elements_side_by_side(nest_))) {
+  if (direct_ != nullptr && (places == nullptr || elements_side_by_side(nest_, rows))) {
     return reduce_direct(indices, done, places, rows);
   }
   const Loop& inner = innermost(nest_);

@@ -14,18 +14,24 @@ namespace {
 // Longer runs are as fast alone: the row of data that they choose from is prefetched.
 constexpr int64_t kShortPoints = 128;
 constexpr int64_t kShortBytes = 4096;  // of a run's rows
+constexpr int64_t kLeastRuns = 4;      // of fewer, the table costs more than it saves
 constexpr int64_t kFarthest = int64_t{1} << 30;
 constexpr int64_t kZerosBehind = 64;
 
 }  // namespace
 
 int64_t runs_together(const Loop& outer, const Loop& inner, int64_t row_bytes) {
-  const bool is_short = inner.extent <= kShortPoints && row_bytes <= kShortBytes / inner.extent;
-  const bool follow = inner.index != 0 && outer.index == inner.extent * inner.index &&
-                      outer.output == inner.extent * inner.output;
+  if (inner.extent > kShortPoints || row_bytes > kShortBytes / inner.extent ||
+      outer.extent < kLeastRuns) {
+    return 1;
+  }
+  // In distances within the tensors, which cannot overflow.
+  const bool follow = inner.index != 0 &&
+                      outer.index - inner.index == (inner.extent - 1) * inner.index &&
+                      outer.output - inner.output == (inner.extent - 1) * inner.output;
   const int64_t step = std::abs(outer.data);
   const int64_t within = std::abs(inner.data);
-  if (!is_short || !follow || step >= kFarthest / 2 || within >= kFarthest / 2 / inner.extent) {
+  if (!follow || step >= kFarthest / 2 || within >= kFarthest / 2 / inner.extent) {
     return 1;
   }
   const int64_t points = std::min(kBlock, CancelPoint::kPieceBytes / row_bytes);

@@ -116,7 +116,7 @@ class TileRunner {
       run_short_runs(first, rows, points);
       return;
     }
-    // Those of columns are short, and moved many at a time.
+    // Runs that do not follow one another, as those of columns do not, in few calls.
     const int64_t together = tiling_.direct && points < block_ ? block_ / points : 1;
     for (int64_t row = 0; row < rows; row += together) {
       const int64_t steps = std::min(together, rows - row);

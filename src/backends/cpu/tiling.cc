@@ -23,6 +23,7 @@ constexpr int64_t kPrefetchBytes = 8192;
 // shared with the inputs, and with whatever else runs. A core that gathers rows of 256 bytes needs
 // 51 ns each into an output of 32 MiB that goes through the cache, and 22 into one that does not.
 constexpr int64_t kStreamedOutput = int64_t{16} << 20;
+// Points of a tile of short runs: some blocks, so that what a tile costs by itself does not matter.
 constexpr int64_t kJoinedPoints = 8 * kBlock;
 
 bool worth_streaming(const Nest& nest, const Tiling& tiling, int threads) {
@@ -110,7 +111,7 @@ void cut_for_threads(const Nest& nest, Tiling& tiling, int threads) {
   while (tiling.tiles() < wanted) {
     if (tiling.middle_tile > 1 && !tiling.pack_strips) {
       tiling.middle_tile = (tiling.middle_tile + 1) / 2;
-    } else if (tiling.inner_tile > least_inner) {
+    } else if (tiling.inner_tile > least_inner && tiling.runs_together == 1) {
       tiling.inner_tile = std::max(least_inner, tiling.inner_tile / 2 / least_inner * least_inner);
     } else {
       return;

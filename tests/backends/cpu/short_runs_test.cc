@@ -24,6 +24,7 @@ TEST(ShortRuns, AreJoinedWhereIndicesAndOutputsFollow) {
   const Loop inner{3, 0, 1, 4, 0};
   EXPECT_EQ(runs_together({1000, 12, 3, 12, 0}, inner, 4), 682);  // of 2048 points
   EXPECT_EQ(runs_together({5, 12, 3, 12, 0}, inner, 4), 5);
+  EXPECT_EQ(runs_together({3, 12, 3, 12, 0}, inner, 4), 1) << "few runs";
   EXPECT_EQ(runs_together({1000, 12, 4, 12, 0}, inner, 4), 1) << "indices with gaps";
   EXPECT_EQ(runs_together({1000, 12, 3, 16, 0}, inner, 4), 1) << "output with gaps";
   EXPECT_EQ(runs_together({1000, 12, 0, 12, 0}, {3, 0, 0, 4, 0}, 4), 1) << "one index for all";
@@ -38,7 +39,7 @@ TEST(ShortRuns, ReachNoFurtherThan32BitPlaces) {
   EXPECT_EQ(runs_together({1000, 8 * far, 3, 12, 0}, {3, 0, 1, 4, 0}, 4), 1);
   EXPECT_EQ(runs_together({1000, 12, 3, 12, 0}, {3, 8 * far, 1, 4, 0}, 4), 1);
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  EXPECT_EQ(runs_together({2, kMost, 3, 12, 0}, {3, -kMost, 1, 4, 0}, 4), 1);
+  EXPECT_EQ(runs_together({9, kMost, 3, 12, 0}, {3, -kMost, 1, 4, 0}, 4), 1);
 }
 
 TEST(ShortRuns, PlacesAreThoseOfTheLoops) {
@@ -115,36 +116,67 @@ TEST(ShortRuns, BatchesOfFewIndices) {
   }
 }
 
-TEST(ShortRuns, ScatterElementsOfEveryReduction) {
+template <class Element, class Index>
+void check_scatter(const Plan& plan, int64_t extent, int64_t beyond) {
   std::mt19937 rng(3);
+  const auto indices = random_indices<Index>(plan, extent, beyond, rng);
+  std::vector<Element> updates(static_cast<size_t>(element_count(plan.updates().sizes)));
+  for (auto& update : updates) {
+    update = static_cast<Element>(static_cast<double>(rng() % 2000) * 0.37 - 300.0);
+  }
+  const std::vector<Element> base(static_cast<size_t>(element_count(plan.data().sizes)),
+                                  Element(1.5));
+  std::vector<Element> expected(base.size());
+  plan.run(base.data(), indices.data(), updates.data(), expected.data(), {.kernel = "reference"});
+  for (const int threads : {1, 3}) {
+    std::vector<Element> output(base.size());
+    plan.run(base.data(), indices.data(), updates.data(), output.data(),
+             {.threads = threads, .kernel = "cpu"});
+    EXPECT_EQ(std::memcmp(output.data(), expected.data(), sizeof(Element) * expected.size()), 0)
+        << plan.str() << ", threads " << threads;
+  }
+}
+
+TEST(ShortRuns, ScatterElementsOfEveryReduction) {
   for (const auto reduction :
        {Reduction::kNone, Reduction::kAdd, Reduction::kMul, Reduction::kMin, Reduction::kMean}) {
     for (const int64_t width : {1, 2, 3, 7, 16, 33, 128}) {
       const Dims shape{9000 / width, width};
       for (const int64_t axis : {0, 1}) {
         for (const auto rule : {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kSkip}) {
-          const Plan plan = plan_scatter_elements(
-              {f32, shape}, {i64, shape}, {f32, shape},
-              {.axis = axis, .reduction = reduction, .rule = {.out_of_range = rule}});
-          const auto indices = random_indices<int64_t>(plan, shape[static_cast<int>(axis)],
-                                                       rule == OutOfRange::kFail ? 0 : 5, rng);
-          std::vector<float> updates(static_cast<size_t>(element_count(shape)));
-          for (auto& update : updates) {
-            update = static_cast<float>(rng() % 2000) * 0.37F - 300.0F;
-          }
-          const std::vector<float> base(updates.size(), 1.5F);
-          std::vector<float> expected(base.size());
-          plan.run(base.data(), indices.data(), updates.data(), expected.data(),
-                   {.kernel = "reference"});
-          for (const int threads : {1, 3}) {
-            std::vector<float> output(base.size());
-            plan.run(base.data(), indices.data(), updates.data(), output.data(),
-                     {.threads = threads, .kernel = "cpu"});
-            EXPECT_EQ(std::memcmp(output.data(), expected.data(), 4 * expected.size()), 0)
-                << plan.str() << ", threads " << threads;
-          }
+          const ScatterElementsOptions options{
+              .axis = axis, .reduction = reduction, .rule = {.out_of_range = rule}};
+          const int64_t extent = shape[static_cast<int>(axis)];
+          const int64_t beyond = rule == OutOfRange::kFail ? 0 : 5;
+          check_scatter<float, int64_t>(
+              plan_scatter_elements({f32, shape}, {i64, shape}, {f32, shape}, options), extent,
+              beyond);
+          check_scatter<double, int32_t>(
+              plan_scatter_elements({f64, shape}, {i32, shape}, {f64, shape}, options), extent,
+              beyond);
         }
       }
+    }
+  }
+}
+
+// Threads divide wide rows by columns; the last piece may be a single element.
+TEST(ShortRuns, ScatterBatchesOfFewRows) {
+  for (const int64_t columns : {1, 3, 64, 65, 128, 129, 257}) {
+    for (const int64_t count : {1, 3, 7, 100}) {
+      const Dims rows{9, count, columns};
+      check_scatter<float, int64_t>(
+          plan_scatter({f32, {9, 50, columns}}, {i64, {9, count}}, {f32, rows},
+                       {.axis = 1, .batch_dims = 1, .reduction = Reduction::kAdd}),
+          50, 0);
+      check_scatter<double, int16_t>(
+          plan_scatter({f64, {9, 50, columns}}, {i16, {9, count}}, {f64, rows},
+                       {.axis = 1, .batch_dims = 1, .reduction = Reduction::kAdd}),
+          50, 0);
+      check_scatter<float, int64_t>(
+          plan_scatter_nd({f32, {9, 7, 6, columns}}, {i64, {9, count, 2}}, {f32, rows},
+                          {.batch_dims = 1, .reduction = Reduction::kAdd}),
+          6, 0);
     }
   }
 }

@@ -297,6 +297,8 @@ TEST_P(EveryTarget, MoveDirectAgreesWithResolveAndMove) {
             check_direct<int64_t>(nest, count, step, count * 5 % 64);
             if (step == 0 && std::has_single_bit(static_cast<uint64_t>(row_bytes))) {
               check_direct<int64_t>(nest, count, step, count * 4 % 64, true);
+              nest.index_type = i32;
+              check_direct<int32_t>(nest, count, step, count * 4 % 64, true);
             }
           }
         }
