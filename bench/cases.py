@@ -255,6 +255,7 @@ def table() -> list[Case | ScatterCase]:
     """The cells that docs/performance.md shows for each processor."""
     square = (4096, 4096)
     smaller = (1024, 1024)
+    triples = (1000000, 3)
 
     def added(shape: tuple[int, int], axis: int) -> ScatterCase:
         return ScatterCase(f"add elements, axis {axis}, {shape[0]} x {shape[1]}", "scatter other",
@@ -266,7 +267,9 @@ def table() -> list[Case | ScatterCase]:
         Case("inner axis, 4096 x 4096", "other", "take", square, (4096,), axis=1),
         Case("elements, axis -1", "other", "elements", square, square, axis=1),
         Case("elements, axis 0", "other", "elements", square, square, axis=0),
+        Case("elements, axis -1, 1000000 x 3", "other", "elements", triples, triples, axis=1),
         *(added(shape, axis) for axis in (-1, 0) for shape in (smaller, square)),
+        added(triples, -1),
         rows_case(4 * MIB, MIB, row_bytes=4),
         rows_case(10**6, 1000, row_bytes=4),
         ScatterCase("put 1 Mi unique rows of 64 B", "scatter rows", "rows", (MIB, 16), (MIB,),

@@ -69,8 +69,12 @@ struct RowMove {
 inline void advance(RowMove& rows, const RunSteps& steps, int64_t index_bytes) {
   rows.data += steps.data;
   rows.output += steps.output;
-  rows.next_indices.begin += steps.index * index_bytes;
-  rows.next_data.begin += steps.data;
+  if (rows.next_indices.bytes != 0) {
+    rows.next_indices.begin += steps.index * index_bytes;
+  }
+  if (rows.next_data.bytes != 0) {
+    rows.next_data.begin += steps.data;
+  }
 }
 
 // Whether rows moved straight from indices can make up whole lines of the output as they come: each
