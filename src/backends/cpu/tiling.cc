@@ -55,6 +55,11 @@ bool fits_short_offsets(const Nest& nest, const Tiling& tiling) {
          std::abs(tiling.inner.data) < (int64_t{1} << 30) / kDirectBlock;
 }
 
+bool streams_lines(const Nest& nest, const Tiling& tiling, const std::byte* output) {
+  const bool data_moves = tiling.inner.data != 0 || tiling.runs_together > 1;
+  return tiling.stream && makes_lines(nest, data_moves, output);
+}
+
 // Narrow rows want no offsets to be stored first. On x86, rows of whole lines may be streamed, and
 // rows that are not in cache are prefetched from stored offsets; move does both, but for those that
 // make up lines and are streamed directly. Measured on a Xeon: rows of 16 to 64 bytes from far away
@@ -63,10 +68,9 @@ bool fits_direct_move(const Nest& nest, const Tiling& tiling, const std::byte* o
   const bool clamps =
       nest.out_of_range != OutOfRange::kFill && nest.out_of_range != OutOfRange::kWrap;
   const bool narrow = nest.row_bytes <= kNarrowBytes && tiling.inner.output == nest.row_bytes;
-  const bool data_moves = tiling.inner.data != 0 || tiling.runs_together > 1;
   const bool left_to_move = kStreamingStores &&
                             (nest.row_bytes == kNarrowBytes || tiling.prefetch_rows > 0) &&
-                            !(tiling.stream && makes_lines(nest, data_moves, output));
+                            !streams_lines(nest, tiling, output);
   const bool fits_places =
       tiling.runs_together == 1 || std::has_single_bit(uint64_t(nest.row_bytes));
   return narrow && !left_to_move && fits_places && !tiling.same_indices && clamps &&
