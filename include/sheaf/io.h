@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,8 @@ struct TableInfo {
 
 struct TableSource;  // where the bytes come from
 
-// One tensor of a file. Cheap to copy; copies share the open file. Safe to use from many threads.
+// One tensor of a file. Cheap to copy; copies share the open file. Safe to use from many threads. A
+// scatter in place gives the file a new version, which all tables of the same File follow.
 class Table {
  public:
   const TensorSpec& spec() const { return info_.spec; }
@@ -107,6 +109,7 @@ struct FileOptions {
   int depth = 64;                       // reads in flight
   int threads = 0;                      // that apply a scatter's updates; 0: as many as pay
   bool direct = false;                  // O_DIRECT: past the page cache
+  std::optional<FileFormat> format = {};  // of a new file; empty: its suffix says
   std::string_view reader = {};         // "io_uring" or "pread"; empty: the first that works
   RowCache* cache = nullptr;
   // Called between steps of a long run with bytes moved and bytes in all. May throw to stop it.
@@ -122,19 +125,22 @@ struct FileStats {
   std::string reader;                        // which one read
 };
 
-// Runs a gather whose data is `data`. Indices are checked before anything is read: a bad one throws
-// IndexError and leaves the output untouched. An error of the file system throws FileError and
-// leaves the output half-written.
+// Runs a gather whose data is `data`. Each index is read once, and all are checked before anything is
+// read from the file: a bad one throws IndexError and leaves the output untouched. An error of the
+// file system throws FileError and leaves the output half-written.
 FileStats run(const Plan& plan, const Table& data, const ConstTensor& indices, const Tensor& output,
               const FileOptions& = {});
 
 // The same into a new file, which appears under its name when it is complete and on the disk. The
-// format follows the suffix of `path`: .npy, .npz, .safetensors, .onnx; anything else is raw.
+// format follows the suffix of `path` unless the options name it: .npy, .npz, .safetensors, .onnx;
+// .bin and .raw are raw; any other is refused. So is a file that `data` is read from.
 FileStats run_to_file(const Plan& plan, const Table& data, const ConstTensor& indices,
                       const std::string& path, const FileOptions& = {});
 
 // Runs a scatter onto `data` and puts the result into the file `path`, which may be the file of
-// `data`: then its other tensors stay as they are. A crash leaves the old file or the new one.
+// `data`: then its other tensors stay as they are, and all tables of the same opening see the new
+// content. A crash leaves the old file or the new one. Two programs that change one file wait for
+// each other; the file is refused if it was changed or replaced since it was opened.
 FileStats run_scatter_to_file(const Plan& plan, const Table& data, const ConstTensor& indices,
                               const ConstTensor& updates, const std::string& path,
                               const FileOptions& = {});
@@ -149,7 +155,8 @@ Array gather_nd(const Table& data, const ConstTensor& indices, const GatherNdOpt
 Array xla_gather(const Table& data, const ConstTensor& indices, const XlaGatherOptions&,
                  const FileOptions& = {});
 
-// The scatters, in place: the table's file is replaced by one with the updates applied.
+// The scatters, in place: the table's file is replaced by one with the updates applied, as
+// run_scatter_to_file does it.
 void scatter(const Table& data, const ConstTensor& indices, const ConstTensor& updates,
              const ScatterOptions& = {}, const FileOptions& = {});
 void scatter_elements(const Table& data, const ConstTensor& indices, const ConstTensor& updates,
@@ -165,10 +172,12 @@ struct NamedTable {
   Table table;
 };
 
-// Writes a file of these tensors, whole or not at all. .npy and raw take one tensor.
+// Writes a file of these tensors, whole or not at all. .npy and raw take one tensor. A file that one
+// of them is read from is refused.
 void save(const std::string& path, const std::vector<NamedTable>& tensors,
           const std::map<std::string, std::string>& metadata = {}, const FileOptions& = {});
-void save(const std::string& path, const std::string& name, const ConstTensor& tensor);
+void save(const std::string& path, const std::string& name, const ConstTensor& tensor,
+          const FileOptions& = {});
 
 // Unlinks the files that are being written in this process and have a name already. For handlers of
 // signals that end the program: async-signal-safe.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Which blocks of a file are wanted: one bit per block. The n-th wanted block goes to slot n of the
-// buffers, so a run of neighbouring blocks is one read and lies together in memory.
+// Which blocks of a file are wanted. The n-th wanted block goes to slot n of the buffers, so a run
+// of neighbouring blocks is one read and lies together in memory.
+//
+// Few blocks of a large file are a sorted list; otherwise there is one bit per block.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -13,17 +16,34 @@ namespace sheaf::io {
 
 class BlockSet {
  public:
-  // Memory for each block, in bytes: its bit, and its share of the counts of 64 blocks.
+  // How many blocks fit into `bytes` as bits, with their share of the counts of 64 blocks.
   static constexpr int64_t blocks_in(int64_t bytes) { return bytes * 4; }
+  // Whether a list of `most` blocks takes less memory than bits for `blocks` of them.
+  static constexpr bool prefers_list(int64_t most, int64_t blocks) { return most < blocks / 32; }
 
-  BlockSet(int64_t first, int64_t end)
-      : first_(first), words_(static_cast<size_t>((end - first + 63) / 64)) {}
+  // For blocks [first, end), of which at most `most` are added.
+  BlockSet(int64_t first, int64_t end, int64_t most)
+      : first_(first), is_list_(prefers_list(most, end - first)) {
+    if (!is_list_) {
+      words_.resize(static_cast<size_t>((end - first + 63) / 64));
+    }
+  }
 
-  void add(int64_t block) { word(block) |= bit(block); }
-  bool contains(int64_t block) const { return (word(block) & bit(block)) != 0; }
+  void add(int64_t block) {
+    if (!is_list_) {
+      word(block) |= bit(block);
+    } else if (list_.empty() || list_.back() != block) {
+      list_.push_back(block);
+    }
+  }
 
-  // After the last add(): makes slot_of() valid and returns the number of blocks.
+  // After the last add(), before everything below: returns the number of blocks.
   int64_t count() {
+    if (is_list_) {
+      std::sort(list_.begin(), list_.end());
+      list_.erase(std::unique(list_.begin(), list_.end()), list_.end());
+      return std::ssize(list_);
+    }
     before_.resize(words_.size());
     int64_t total = 0;
     for (size_t w = 0; w < words_.size(); ++w) {
@@ -33,13 +53,25 @@ class BlockSet {
     return total;
   }
 
+  bool contains(int64_t block) const {
+    return is_list_ ? std::binary_search(list_.begin(), list_.end(), block)
+                    : (word(block) & bit(block)) != 0;
+  }
+
   int64_t slot_of(int64_t block) const {
+    if (is_list_) {
+      return std::lower_bound(list_.begin(), list_.end(), block) - list_.begin();
+    }
     const auto at = static_cast<size_t>((block - first_) / 64);
     return before_[at] + std::popcount(words_[at] & (bit(block) - 1));
   }
 
   // The first wanted block at or after `block`; `end` if there is none before it.
   int64_t next(int64_t block, int64_t end) const {
+    if (is_list_) {
+      const auto found = std::lower_bound(list_.begin(), list_.end(), block);
+      return found == list_.end() ? end : std::min(*found, end);
+    }
     while (block < end) {
       const uint64_t rest = word(block) & ~(bit(block) - 1);
       if (rest != 0) {
@@ -57,9 +89,21 @@ class BlockSet {
   uint64_t bit(int64_t block) const { return uint64_t{1} << ((block - first_) % 64); }
 
   int64_t first_;
+  bool is_list_;
+  std::vector<int64_t> list_;
   std::vector<uint64_t> words_;
   std::vector<int64_t> before_;  // blocks wanted before each word
 };
+
+// How many of a table's blocks are looked at together, so that the set stays within `memory`; at
+// most `most` of the `blocks` are wanted.
+inline int64_t blocks_of_a_part(int64_t blocks, int64_t most, int64_t memory) {
+  constexpr int64_t kListEntryBytes = 16;  // a growing vector has its old memory, too
+  if (BlockSet::prefers_list(most, blocks) && most <= memory / kListEntryBytes) {
+    return std::max<int64_t>(blocks, 1);
+  }
+  return BlockSet::blocks_in(memory);
+}
 
 // Blocks that are in memory at one time: wanted blocks of [first_block, end_block), in slots
 // [first_slot, first_slot + slots).

@@ -14,8 +14,9 @@ namespace {
 
 class FileSpace final : public ByteSpace {
  public:
-  FileSpace(const TableSource& source, const FileOptions& options) : source_(source) {
-    const OpenFile& file = *source.file;
+  FileSpace(const TableSource& source, const FileOptions& options)
+      : version_(source.file->version()), offset_(source.offset) {
+    const FileVersion& file = *version_;
     int descriptor = file.descriptor();
     if (options.direct) {
       direct_ = file.direct();
@@ -28,7 +29,7 @@ class FileSpace final : public ByteSpace {
       // Readahead would read what nobody asked for.
       posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM);
     }
-    const ReadTarget target{file, descriptor, options.depth};
+    const ReadTarget target{file, descriptor, options.depth, options.direct};
     pread_ = make_pread_reader(target);
     last_ = pread_.get();
     // A ring costs more to make than a few reads take: it is made when many are asked for.
@@ -45,23 +46,25 @@ class FileSpace final : public ByteSpace {
     depth_ = options.depth;
   }
 
-  int64_t table_offset() const override { return source_.offset; }
-  int64_t size() const override { return source_.file->size(); }
+  int64_t table_offset() const override { return offset_; }
+  int64_t size() const override { return version_->size(); }
   std::string_view reader_name() const override { return last_->name(); }
+  uint64_t version_number() const override { return version_->number(); }
   void read(std::span<const ReadRequest> requests) override {
     if (!ring_ && may_use_ring_ && requests.size() > kFewRequests) {
-      ring_ = make_uring_reader({*source_.file, descriptor_, depth_});
+      ring_ = make_uring_reader({*version_, descriptor_, depth_, direct_.get() >= 0});
       may_use_ring_ = ring_ != nullptr;
     }
     last_ = ring_ ? ring_.get() : pread_.get();
     last_->read(requests);
   }
-  void check_unchanged() const override { source_.file->check_unchanged(); }
+  void check_unchanged() const override { version_->check_unchanged(); }
 
  private:
   static constexpr size_t kFewRequests = 8;
 
-  const TableSource& source_;
+  VersionPointer version_;
+  int64_t offset_;
   Descriptor direct_;
   int descriptor_ = -1, depth_ = 1;
   bool may_use_ring_ = false;
@@ -72,22 +75,25 @@ class FileSpace final : public ByteSpace {
 class InflatedSpace final : public ByteSpace {
  public:
   InflatedSpace(const TableSource& source, int64_t bytes)
-      : source_(source),
+      : version_(source.file->version()),
+        skipped_(source.deflated->skipped),
         bytes_(bytes),
-        stream_(source.file, source.offset, source.deflated->stream_bytes) {}
+        stream_(version_, source.offset, source.deflated->stream_bytes) {}
 
   int64_t table_offset() const override { return 0; }
   int64_t size() const override { return bytes_; }
   std::string_view reader_name() const override { return "inflate"; }
+  uint64_t version_number() const override { return version_->number(); }
   void read(std::span<const ReadRequest> requests) override {
     for (const ReadRequest& r : requests) {
-      stream_.read(source_.deflated->skipped + r.offset, r.to, r.bytes);
+      stream_.read(skipped_ + r.offset, r.to, r.bytes);
     }
   }
-  void check_unchanged() const override { source_.file->check_unchanged(); }
+  void check_unchanged() const override { version_->check_unchanged(); }
 
  private:
-  const TableSource& source_;
+  VersionPointer version_;
+  int64_t skipped_;
   int64_t bytes_;
   InflateStream stream_;
 };
@@ -98,6 +104,7 @@ class MemorySpace final : public ByteSpace {
   int64_t table_offset() const override { return 0; }
   int64_t size() const override { return std::ssize(source_.bytes); }
   std::string_view reader_name() const override { return "memory"; }
+  uint64_t version_number() const override { return 0; }
   void read(std::span<const ReadRequest> requests) override {
     for (const ReadRequest& r : requests) {
       std::memcpy(r.to, source_.bytes.data() + r.offset, static_cast<size_t>(r.bytes));

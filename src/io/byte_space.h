@@ -14,12 +14,14 @@ namespace sheaf::io {
 
 inline constexpr int64_t kBlockBytes = 4096;
 
+// A version of the file is taken when the space is made: that one is read, and no other.
 class ByteSpace {
  public:
   virtual ~ByteSpace() = default;
   virtual int64_t table_offset() const = 0;  // of the table's first byte
   virtual int64_t size() const = 0;          // where the last block is cut
   virtual std::string_view reader_name() const = 0;
+  virtual uint64_t version_number() const = 0;  // of the file; 0: its rows are not cached
   virtual void read(std::span<const ReadRequest> requests) = 0;  // rising offsets
   virtual void check_unchanged() const = 0;
 };

@@ -8,6 +8,7 @@
 #include "io/source.h"
 #include "support/checked.h"
 #include "support/text.h"
+#include "support/utf8.h"
 
 namespace sheaf {
 namespace {
@@ -60,15 +61,25 @@ std::string_view to_string(FileFormat format) {
 }
 
 void File::Contents::add(TableInfo info, TableSource source) {
+  if (!is_utf8(info.name)) {
+    io::refuse_file(path.empty() ? info.path : path, "a name is not UTF-8",
+                    cat("tensor \"", info.name, "\""),
+                    "a file whose names other programs can read");
+  }
+  if (source.file && std::find(family->begin(), family->end(), source.file) == family->end()) {
+    family->push_back(source.file);
+  }
+  source.family = family;
   sources.push_back(
       info.unsupported.empty() ? std::make_shared<const TableSource>(std::move(source)) : nullptr);
   tensors.push_back(std::move(info));
 }
 
 File::File(const std::string& path) {
-  const auto file = std::make_shared<const io::OpenFile>(path);
+  const auto file = std::make_shared<io::OpenFile>(path);
   auto contents = std::make_shared<Contents>();
   contents->path = path;
+  contents->family->push_back(file);
   contents->format = detect(*file);
   switch (contents->format) {
     case FileFormat::kNpy: io::read_npy(*contents, file); break;
@@ -119,7 +130,7 @@ Table open_table(const std::string& path, const std::string& name) {
 
 Table open_raw(const std::string& path, const TensorSpec& spec, int64_t offset) {
   File::Contents contents;
-  auto file = std::make_shared<const io::OpenFile>(path);
+  auto file = std::make_shared<io::OpenFile>(path);
   TableInfo info;
   info.spec = TensorSpec(spec.dtype, spec.sizes);
   info.offset = offset;
@@ -162,7 +173,7 @@ int64_t checked_bytes(const std::string& path, const std::string& name, DType dt
   return empty ? 0 : *product;
 }
 
-void add_plain(File::Contents& contents, FilePointer file, TableInfo info) {
+void add_plain(File::Contents& contents, FilePointer file, TableInfo info, bool has_checksum) {
   const std::optional<int64_t> end = checked_add(info.offset, info.bytes);
   if (info.offset < 0 || !end || *end > file->size()) {
     refuse_file(file->path(), "tensor outside its file",
@@ -174,6 +185,7 @@ void add_plain(File::Contents& contents, FilePointer file, TableInfo info) {
   info.storage = "plain";
   TableSource source;
   source.offset = info.offset;
+  source.has_checksum = has_checksum;
   source.file = std::move(file);
   contents.add(std::move(info), std::move(source));
 }

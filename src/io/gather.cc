@@ -10,13 +10,16 @@
 #include <cstdlib>
 #include <future>
 #include <optional>
+#include <system_error>
 
 #include "execution/cancel.h"
 #include "io/block_set.h"
+#include "io/own_indices.h"
 #include "io/points.h"
 #include "io/row_cache.h"
 #include "plan/index_error.h"
 #include "plan/resolve.h"
+#include "support/checked.h"
 
 namespace sheaf::io {
 namespace {
@@ -49,20 +52,20 @@ class Gather {
  public:
   Gather(const Plan& plan, const Table& table, const void* indices, Sink& sink,
          const FileOptions& options)
-      : plan_(plan),
-        nest_(plan.nest()),
-        indices_(static_cast<const std::byte*>(indices)),
+      : own_(plan, indices),
+        plan_(own_.plan()),
+        nest_(plan_.nest()),
+        indices_(static_cast<const std::byte*>(own_.data())),
         points_(nest_, indices_),
         space_(open_space(table, options)),
         sink_(sink),
         options_(options),
-        file_identity_(table.source()->file ? table.source()->file->identity() : 0),
         table_bytes_(table.info().bytes) {
     // Also where the caller vouches for the indices: a wrong one must not lead out of the file.
     if (nest_.out_of_range == OutOfRange::kTrust) {
       nest_.out_of_range = OutOfRange::kFail;
     }
-    cache_ = options.cache && file_identity_ != 0 ? &options.cache->state() : nullptr;
+    cache_ = options.cache && space_->version_number() != 0 ? &options.cache->state() : nullptr;
     total_bytes_ = nest_.empty() ? 0 : points_.count() * nest_.row_bytes;
   }
 
@@ -74,10 +77,13 @@ class Gather {
       return stats_;
     }
     space_->check_unchanged();
-    const int64_t end = (space_->table_offset() + table_bytes_ + kBlockBytes - 1) / kBlockBytes;
-    const int64_t part_blocks = BlockSet::blocks_in(options_.memory / 4);
-    for (int64_t first = space_->table_offset() / kBlockBytes; first < end; first += part_blocks) {
-      run_part({first, std::min(end, first + part_blocks)});
+    const int64_t begin = space_->table_offset() / kBlockBytes;
+    const int64_t end = (space_->table_offset() + table_bytes_ - 1) / kBlockBytes + 1;
+    const int64_t blocks_per_row = (nest_.row_bytes - 1) / kBlockBytes + 2;
+    most_blocks_ = checked_mul(points_.count(), blocks_per_row).value_or(INT64_MAX);
+    const int64_t part = blocks_of_a_part(end - begin, most_blocks_, options_.memory / 4);
+    for (int64_t first = begin; first < end; first += part) {
+      run_part({first, std::min(end, first + part)});
     }
     sink_.flush();
     space_->check_unchanged();
@@ -92,11 +98,13 @@ class Gather {
     }
   }
 
-  RowCache::State::Key key_of(int64_t row) const { return {file_identity_, row, nest_.row_bytes}; }
+  RowCache::State::Key key_of(int64_t row) const {
+    return {space_->version_number(), row, nest_.row_bytes};
+  }
   int64_t first_byte(const Point& point) const { return space_->table_offset() + point.data; }
 
   void run_part(const Part& part) {
-    BlockSet wanted(part.first_block, part.end_block);
+    BlockSet wanted(part.first_block, part.end_block, most_blocks_);
     mark(part, wanted);
     first_part_ = false;
     const int64_t blocks = wanted.count();
@@ -239,8 +247,7 @@ class Gather {
       ask_and_throw(cancel_, plan_.request());
       std::future<void> reading;  // its destructor waits: the buffer outlives the read
       if (w + 1 < waves.size()) {
-        reading = std::async(std::launch::async,
-                             [&, w] { read_wave(wanted, waves[w + 1], ahead.get()); });
+        reading = start([&, w] { read_wave(wanted, waves[w + 1], ahead.get()); });
       }
       move_wave(wanted, waves[w], w, now.get());
       if (options_.progress) {
@@ -250,6 +257,16 @@ class Gather {
         reading.get();
         std::swap(now, ahead);
       }
+    }
+  }
+
+  // On another thread; where there is none to be had, when the result is asked for.
+  template <class F>
+  static std::future<void> start(F work) {
+    try {
+      return std::async(std::launch::async, work);
+    } catch (const std::system_error&) {
+      return std::async(std::launch::deferred, work);
     }
   }
 
@@ -321,6 +338,7 @@ class Gather {
     }
   }
 
+  OwnIndices own_;
   const Plan& plan_;
   Nest nest_;
   const std::byte* indices_;
@@ -328,8 +346,8 @@ class Gather {
   std::unique_ptr<ByteSpace> space_;
   Sink& sink_;
   const FileOptions& options_;
-  uint64_t file_identity_;
   int64_t table_bytes_;
+  int64_t most_blocks_ = 0;  // that rows can lie in, each counted once per row
   RowCache::State* cache_ = nullptr;
   const CancelScope* const cancel_ = current_cancel_scope();
   FileStats stats_;

@@ -15,7 +15,7 @@ constexpr int64_t kInflateChunk = 1 << 16;
 }
 
 struct InflateStream::State {
-  FilePointer file;
+  VersionPointer file;
   int64_t offset, stream_bytes;
   int64_t taken = 0;     // of the stream
   int64_t position = 0;  // of the inflated bytes
@@ -67,7 +67,7 @@ struct InflateStream::State {
   }
 };
 
-InflateStream::InflateStream(FilePointer file, int64_t offset, int64_t stream_bytes)
+InflateStream::InflateStream(VersionPointer file, int64_t offset, int64_t stream_bytes)
     : state_(std::make_unique<State>()) {
   state_->file = std::move(file);
   state_->offset = offset;

@@ -5,13 +5,13 @@
 
 #include <memory>
 
-#include "io/open_file.h"
+#include "io/file_version.h"
 
 namespace sheaf::io {
 
 class InflateStream {
  public:
-  InflateStream(FilePointer file, int64_t offset, int64_t stream_bytes);
+  InflateStream(VersionPointer file, int64_t offset, int64_t stream_bytes);
   ~InflateStream();
   InflateStream(const InflateStream&) = delete;
   InflateStream& operator=(const InflateStream&) = delete;

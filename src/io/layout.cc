@@ -9,6 +9,7 @@
 #include "io/json_leaves.h"
 #include "io/npy.h"
 #include "io/safetensors.h"
+#include "support/checked.h"
 #include "support/text.h"
 
 namespace sheaf::io {
@@ -25,18 +26,18 @@ FileLayout single(const std::string& path, FileFormat format,
   FileLayout layout;
   std::string header = format == FileFormat::kNpy ? npy_header(tensors[0].spec) : "";
   layout.data_offsets = {std::ssize(header)};
-  layout.bytes = std::ssize(header) + data_bytes(tensors[0].spec);
+  layout.bytes = add_bytes(path, std::ssize(header), data_bytes(tensors[0].spec));
   layout.pieces.push_back({0, std::move(header)});
   return layout;
 }
 
-std::string entry_json(const NamedSpec& tensor, const char* type, int64_t begin) {
+std::string entry_json(const NamedSpec& tensor, const char* type, int64_t begin, int64_t end) {
   std::string shape;
   for (const int64_t size : tensor.spec.sizes) {
     shape += cat(shape.empty() ? "" : ",", size);
   }
   return cat(json_text(tensor.name), ":{\"dtype\":\"", type, "\",\"shape\":[", shape,
-             "],\"data_offsets\":[", begin, ",", begin + data_bytes(tensor.spec), "]}");
+             "],\"data_offsets\":[", begin, ",", end, "]}");
 }
 
 FileLayout safetensors_layout(const std::string& path, const std::vector<NamedSpec>& tensors,
@@ -62,9 +63,10 @@ FileLayout safetensors_layout(const std::string& path, const std::vector<NamedSp
       refuse_file(path, "no such type in .safetensors",
                   cat("\"", tensor.name, "\" is ", tensor.spec.str()), ".npy or .npz");
     }
-    json += cat(i == 0 ? "" : ",", entry_json(tensor, type, end));
-    layout.data_offsets[order[i]] = end;
-    end += data_bytes(tensor.spec);
+    const int64_t begin = end;
+    end = add_bytes(path, begin, data_bytes(tensor.spec));
+    json += cat(i == 0 ? "" : ",", entry_json(tensor, type, begin, end));
+    layout.data_offsets[order[i]] = begin;
   }
   json += "}";
   json.resize((json.size() + 7) / 8 * 8, ' ');
@@ -73,10 +75,10 @@ FileLayout safetensors_layout(const std::string& path, const std::vector<NamedSp
     header += static_cast<char>(json.size() >> (8 * i));
   }
   header += json;
+  layout.bytes = add_bytes(path, std::ssize(header), end);
   for (int64_t& offset : layout.data_offsets) {
     offset += std::ssize(header);
   }
-  layout.bytes = std::ssize(header) + end;
   layout.pieces.push_back({0, std::move(header)});
   return layout;
 }
@@ -87,21 +89,39 @@ int64_t data_bytes(const TensorSpec& spec) {
   return element_count(spec.sizes) * spec.dtype.bytes();
 }
 
-FileFormat format_of_name(const std::string& path) {
+FileFormat format_of_new_file(const std::string& path, const FileOptions& options) {
+  if (options.format) {
+    return *options.format;
+  }
   for (const FileFormat format :
        {FileFormat::kNpy, FileFormat::kNpz, FileFormat::kSafetensors, FileFormat::kOnnx}) {
     if (path.ends_with(cat(".", to_string(format)))) {
       return format;
     }
   }
+  if (!path.ends_with(".bin") && !path.ends_with(".raw")) {
+    refuse_file(path, "unknown suffix",
+                "a new file is .npy, .npz, .safetensors or .onnx; .bin and .raw hold bytes without "
+                "a header",
+                "one of these suffixes, or name the format: format = raw");
+  }
   return FileFormat::kRaw;
+}
+
+int64_t add_bytes(const std::string& path, int64_t a, int64_t b) {
+  const std::optional<int64_t> sum = checked_add(a, b);
+  if (!sum) {
+    refuse_file(path, "too large", "its size does not fit into 64 bits",
+                "fewer or smaller tensors");
+  }
+  return *sum;
 }
 
 FileLayout layout_for(FileFormat format, const std::string& path,
                       const std::vector<NamedSpec>& tensors,
                       const std::map<std::string, std::string>& metadata) {
   switch (format) {
-    case FileFormat::kNpz: return npz_layout(tensors);
+    case FileFormat::kNpz: return npz_layout(path, tensors);
     case FileFormat::kSafetensors: return safetensors_layout(path, tensors, metadata);
     case FileFormat::kOnnx: return onnx_layout(path, tensors, metadata);
     default: return single(path, format, tensors);

@@ -34,7 +34,12 @@ struct FileLayout {
   int64_t bytes = 0;  // of the file
 };
 
-FileFormat format_of_name(const std::string& path);
+// The format of a new file: what the options say, else what the suffix says (.bin and .raw are
+// raw). Refuses a suffix that says nothing.
+FileFormat format_of_new_file(const std::string& path, const FileOptions& options);
+
+// a + b bytes of the file `path`; refuses a sum that leaves int64.
+int64_t add_bytes(const std::string& path, int64_t a, int64_t b);
 
 // `path` is for errors: a type or a size that the format does not have.
 FileLayout layout_for(FileFormat format, const std::string& path,
@@ -45,7 +50,7 @@ FileLayout layout_for(FileFormat format, const std::string& path,
 void begin_layout(NewFile& file, const FileLayout& layout);
 void finish_layout(NewFile& file, const FileLayout& layout);
 
-FileLayout npz_layout(const std::vector<NamedSpec>& tensors);
+FileLayout npz_layout(const std::string& path, const std::vector<NamedSpec>& tensors);
 FileLayout onnx_layout(const std::string& path, const std::vector<NamedSpec>& tensors,
                        const std::map<std::string, std::string>& metadata);
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "io/attributes.h"
 #include "io/file_error.h"
 #include "support/text.h"
 
@@ -42,6 +44,18 @@ void forget_unfinished(const char* name) {
   }
 }
 
+// Before it is complete, a file is its writer's alone: it may be the copy of a secret.
+constexpr mode_t kPrivate = 0600;
+
+// Writing beyond the limit on file sizes would end the process by SIGXFSZ.
+void check_size_limit(const std::string& path, int64_t bytes) {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      static_cast<rlim_t>(bytes) > limit.rlim_cur) {
+    io::fail_file(path, cat("make room for ", bytes, " bytes"), EFBIG);
+  }
+}
+
 std::string folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   return folder.empty() ? "." : folder.string();
@@ -60,6 +74,7 @@ void remove_unfinished_files() noexcept {
 namespace io {
 
 NewFile::NewFile(const std::string& path) : path_(path), target_(path) {
+  check_path(path);
   struct stat status = {};
   if (stat(path.c_str(), &status) == 0) {
     if (!S_ISREG(status.st_mode)) {
@@ -79,7 +94,7 @@ NewFile::NewFile(const std::string& path) : path_(path), target_(path) {
 }
 
 void NewFile::open_unnamed(const std::string& folder) {
-  descriptor_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+  descriptor_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivate));
 }
 
 // Gives a file without a name one; false, with errno, if that cannot be.
@@ -99,7 +114,7 @@ void NewFile::give_name(const std::string& folder) {
       }
     } else {
       descriptor_ =
-          Descriptor(open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666));
+          Descriptor(open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kPrivate));
       if (descriptor_.get() >= 0) {
         note_unfinished(temporary_.c_str());
         return;
@@ -124,6 +139,7 @@ NewFile::~NewFile() {
 }
 
 void NewFile::resize(int64_t bytes) {
+  check_size_limit(path_, bytes);
   if (ftruncate(descriptor(), bytes) != 0) {
     fail_file(path_, cat("make room for ", bytes, " bytes"), errno);
   }
@@ -163,57 +179,104 @@ void NewFile::read(int64_t offset, void* to, int64_t bytes) const {
   }
 }
 
-void NewFile::copy_of(const OpenFile& from) {
-  if (ioctl(descriptor(), FICLONE, from.descriptor()) == 0) {
-    return;
+void NewFile::copy_of(const FileVersion& from) {
+  check_size_limit(path_, from.size());
+  if (ioctl(descriptor(), FICLONE, from.descriptor()) != 0) {
+    if (ftruncate(descriptor(), from.size()) != 0) {
+      fail_file(path_, cat("make room for ", from.size(), " bytes"), errno);
+    }
+    copy_extents(from);
   }
-  resize(from.size());
-  int64_t done = 0;
-  while (done < from.size()) {
-    off_t in = done, out = done;
+  from.check_unchanged();
+}
+
+// Holes stay holes: a sparse file may be larger than the disk.
+void NewFile::copy_extents(const FileVersion& from) {
+  for (int64_t at = 0; at < from.size();) {
+    off_t begin = lseek(from.descriptor(), at, SEEK_DATA);
+    if (begin < 0 && errno == ENXIO) {
+      return;  // a hole up to the end
+    }
+    off_t end = begin < 0 ? -1 : lseek(from.descriptor(), begin, SEEK_HOLE);
+    if (begin < 0 || end <= begin) {  // no such thing here: all of it is data
+      begin = at;
+      end = from.size();
+    }
+    copy_range(from, begin, std::min<int64_t>(end, from.size()));
+    at = end;
+  }
+}
+
+void NewFile::copy_range(const FileVersion& from, int64_t begin, int64_t end) {
+  while (begin < end) {
+    off_t in = begin, out = begin;
     const ssize_t copied = copy_file_range(from.descriptor(), &in, descriptor(), &out,
-                                           static_cast<size_t>(from.size() - done), 0);
+                                           static_cast<size_t>(end - begin), 0);
     if (copied < 0 && errno == EINTR) {
       continue;
     }
     if (copied <= 0) {
       break;  // not between these file systems, or the file ends: the loop below finds out
     }
-    done += copied;
+    begin += copied;
   }
-  std::vector<char> buffer(1 << 18);
-  while (done < from.size()) {
-    const int64_t bytes = std::min(std::ssize(buffer), from.size() - done);
-    from.read(done, buffer.data(), bytes);
-    write(done, buffer.data(), bytes);
-    done += bytes;
+  std::vector<char> buffer(begin < end ? 1 << 18 : 0);
+  while (begin < end) {
+    const int64_t bytes = std::min(std::ssize(buffer), end - begin);
+    from.read(begin, buffer.data(), bytes);
+    write(begin, buffer.data(), bytes);
+    begin += bytes;
   }
-  from.check_unchanged();
 }
 
-void NewFile::commit() {
+void NewFile::give_permissions() const {
   struct stat old = {};
-  if (stat(target_.c_str(), &old) == 0) {
-    fchmod(descriptor(), old.st_mode & 07777);
+  const bool replaces = stat(target_.c_str(), &old) == 0;
+  if (fchmod(descriptor(), replaces ? old.st_mode & 07777 : default_permissions()) != 0) {
+    fail_file(path_, "set the permissions of the new file", errno);
   }
+}
+
+void NewFile::sync() const {
   if (fsync(descriptor()) != 0) {
     fail_file(path_, "write to the disk", errno);
   }
-  const std::string folder = folder_of(target_);
-  if (!temporary_.empty() || !link_as(target_)) {
-    // There is a file of this name: only a rename can replace it, and that needs a name first.
-    if (temporary_.empty()) {
-      give_name(folder);
-    }
-    if (rename(temporary_.c_str(), target_.c_str()) != 0) {
-      fail_file(path_, "give the new file its name", errno);
-    }
+}
+
+void NewFile::take_name() {
+  if (temporary_.empty() && link_as(target_)) {
+    committed_ = true;
+    return;
+  }
+  // There is a file of this name: only a rename can replace it, and that needs a name first.
+  if (temporary_.empty()) {
+    give_name(folder_of(target_));
+  }
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) {
+    fail_file(path_, "give the new file its name", errno);
   }
   committed_ = true;
-  const Descriptor directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() < 0 || fsync(directory.get()) != 0) {
+}
+
+void NewFile::sync_folder() const {
+  const Descriptor folder(open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.get() < 0 || fsync(folder.get()) != 0) {
     fail_file(path_, "write its folder to the disk", errno);
   }
+}
+
+void NewFile::commit() {
+  give_permissions();
+  sync();
+  take_name();
+  sync_folder();
+}
+
+void NewFile::publish(const FileVersion& old) {
+  keep_attributes(old, descriptor());
+  sync();
+  old.check_current();
+  take_name();
 }
 
 }  // namespace io

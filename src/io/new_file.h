@@ -5,14 +5,15 @@
 
 #include <string>
 
-#include "io/open_file.h"
+#include "io/file_version.h"
 
 namespace sheaf::io {
 
 class NewFile {
  public:
-  // The file that will be `path` has no name yet where the file system can do that (O_TMPFILE):
-  // then not even `kill -9` leaves anything behind. Else it is a hidden file beside `path`.
+  // The file that will be `path` has no name yet where the file system can do that (O_TMPFILE), so
+  // that `kill -9` leaves nothing behind. Else, and for the moment in which it takes the place of
+  // another file, it is a hidden file beside `path`. Nobody else may read it before it is complete.
   explicit NewFile(const std::string& path);
   ~NewFile();
   NewFile(const NewFile&) = delete;
@@ -28,16 +29,28 @@ class NewFile {
 
   // Makes this a copy of `from`: shared blocks where the file system can, else a copy inside the
   // kernel, else by hand.
-  void copy_of(const OpenFile& from);
+  void copy_of(const FileVersion& from);
 
-  // fsync, rename to the final name, fsync of the folder. Keeps the permissions of a file that is
-  // replaced.
+  // fsync, rename to the final name, fsync of the folder. A file that is replaced leaves its
+  // permissions.
   void commit();
+
+  // The same in steps, for the next version of `old`: publish() refuses if `old` is no longer the
+  // file of that name or has changed, and keeps owner and extended attributes too. Then the
+  // descriptor can be taken, and sync_folder() makes the new name last.
+  void publish(const FileVersion& old);
+  Descriptor take_descriptor() { return std::move(descriptor_); }
+  void sync_folder() const;
 
  private:
   void open_unnamed(const std::string& folder);
   bool link_as(const std::string& name) const;
   void give_name(const std::string& folder);
+  void copy_extents(const FileVersion& from);
+  void copy_range(const FileVersion& from, int64_t begin, int64_t end);
+  void give_permissions() const;
+  void sync() const;
+  void take_name();
 
   std::string path_;       // as the caller named it
   std::string target_;     // what it stands for, when `path_` is a link

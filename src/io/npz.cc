@@ -27,7 +27,7 @@ NpyHeader header_of(const FilePointer& file, const ZipMember& member, const std:
       return file->text(member.offset + offset, count);
     });
   }
-  InflateStream stream(file, member.offset, member.stream_bytes);
+  InflateStream stream(file->version(), member.offset, member.stream_bytes);
   return parse_npy(file->path(), name, [&](int64_t offset, int64_t count) {
     inside(offset, count);
     std::string text(static_cast<size_t>(count), '\0');
@@ -58,7 +58,7 @@ void add_member(File::Contents& contents, const FilePointer& file, const ZipMemb
   info.bytes = header.bytes;
   if (member.method == 0) {
     info.offset = member.offset + header.data_offset;
-    add_plain(contents, file, std::move(info));
+    add_plain(contents, file, std::move(info), true);
     return;
   }
   info.storage = "deflate";

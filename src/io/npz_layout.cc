@@ -87,7 +87,7 @@ constexpr int64_t kLocalChecksum = 14, kDirectoryChecksum = 16;
 
 }  // namespace
 
-FileLayout npz_layout(const std::vector<NamedSpec>& tensors) {
+FileLayout npz_layout(const std::string& path, const std::vector<NamedSpec>& tensors) {
   FileLayout layout;
   std::string directory;
   int64_t at = 0;
@@ -95,22 +95,22 @@ FileLayout npz_layout(const std::vector<NamedSpec>& tensors) {
   for (const NamedSpec& tensor : tensors) {
     const std::string name = tensor.name + ".npy";
     const std::string npy = npy_header(tensor.spec);
-    const int64_t bytes = std::ssize(npy) + data_bytes(tensor.spec);
+    const int64_t bytes = add_bytes(path, std::ssize(npy), data_bytes(tensor.spec));
     std::string header = local_header(name, static_cast<uint64_t>(bytes));
-    const int64_t begin = at + std::ssize(header);
+    const int64_t begin = add_bytes(path, at, std::ssize(header));
     places.push_back(std::ssize(directory) + kDirectoryChecksum);
     directory += directory_entry(name, static_cast<uint64_t>(bytes), static_cast<uint64_t>(at));
     layout.checksums.push_back({begin, begin + bytes, {at + kLocalChecksum, 0}});
     layout.pieces.push_back({at, header + npy});
     layout.data_offsets.push_back(begin + std::ssize(npy));
-    at = begin + bytes;
+    at = add_bytes(path, begin, bytes);
   }
   for (size_t i = 0; i < places.size(); ++i) {
     layout.checksums[i].places[1] = at + places[i];
   }
   const auto bytes = static_cast<uint64_t>(directory.size());
   directory += directory_end(tensors.size(), static_cast<uint64_t>(at), bytes);
-  layout.bytes = at + std::ssize(directory);
+  layout.bytes = add_bytes(path, at, std::ssize(directory));
   layout.pieces.push_back({at, std::move(directory)});
   return layout;
 }

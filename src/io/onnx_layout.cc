@@ -35,7 +35,7 @@ std::string tensor_head(const std::string& path, const NamedSpec& tensor) {
   put_number(head, 2, static_cast<uint64_t>(type));
   put_bytes(head, 8, tensor.name);
   head += opening(9, data_bytes(tensor.spec));
-  return opening(5, std::ssize(head) + data_bytes(tensor.spec)) + head;
+  return opening(5, add_bytes(path, std::ssize(head), data_bytes(tensor.spec))) + head;
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ FileLayout onnx_layout(const std::string& path, const std::vector<NamedSpec>& te
   int64_t graph_bytes = std::ssize(graph_head);
   for (const NamedSpec& tensor : tensors) {
     heads.push_back(tensor_head(path, tensor));
-    graph_bytes += std::ssize(heads.back()) + data_bytes(tensor.spec);
+    graph_bytes = add_bytes(path, graph_bytes + std::ssize(heads.back()), data_bytes(tensor.spec));
     if (graph_bytes > kMaxBytes) {
       refuse_file(path, "too large for .onnx", "protocol buffers end at 2 GiB",
                   ".safetensors, .npy or .npz");

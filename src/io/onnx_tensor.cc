@@ -157,7 +157,7 @@ void locate_external(const OpenFile& file, const Proto& proto, ExternalFiles& ex
   tensor.info.offset = external_number(file, proto, "offset", 0);
   FilePointer& opened = external[location->second];
   if (!opened) {
-    opened = std::make_shared<const OpenFile>(beside(file, location->second));
+    opened = std::make_shared<OpenFile>(beside(file, location->second));
   }
   tensor.source.file = opened;
   const int64_t size = tensor.source.file->size();

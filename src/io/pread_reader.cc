@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Threads that call pread. What they wait for is the disk, so there are more of them than cores.
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -22,17 +24,18 @@ namespace {
 constexpr size_t kRequestsPerThread = 8;
 
 void read_one(const ReadTarget& target, const ReadRequest& request) {
-  for (int64_t done = 0; done < request.bytes;) {
-    const ssize_t got = pread(target.descriptor, request.to + done,
-                              static_cast<size_t>(request.bytes - done), request.offset + done);
+  for (ReadRequest rest = request; rest.bytes > 0;) {
+    const ssize_t got =
+        pread(target.descriptor_for(rest), rest.to, static_cast<size_t>(rest.bytes), rest.offset);
     if (got < 0 && errno != EINTR) {
       fail_file(target.file.path(), cat("read ", request.bytes, " bytes at ", request.offset),
                 errno);
     }
     if (got == 0) {
-      fail_short(target.file.path(), request.offset, request.bytes, request.offset + done);
+      fail_short(target.file.path(), request.offset, request.bytes, rest.offset);
     }
-    done += got > 0 ? got : 0;
+    const int64_t read = std::max<int64_t>(got, 0);
+    rest = {rest.offset + read, rest.bytes - read, rest.to + read};
   }
 }
 
@@ -60,8 +63,12 @@ class PreadReader final : public Reader {
     };
     {
       std::vector<std::jthread> pool;
-      for (size_t i = 1; i < threads; ++i) {
-        pool.emplace_back(work);
+      try {
+        for (size_t i = 1; i < threads; ++i) {
+          pool.emplace_back(work);
+        }
+      } catch (const std::system_error&) {
+        // No more threads to be had: those that there are do the work.
       }
       work();
     }

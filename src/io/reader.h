@@ -3,11 +3,12 @@
 // Many reads from one file at a time.
 #pragma once
 
+#include <bit>
 #include <memory>
 #include <span>
 #include <string_view>
 
-#include "io/open_file.h"
+#include "io/file_version.h"
 #include "sheaf/io.h"
 
 namespace sheaf::io {
@@ -27,11 +28,20 @@ class Reader {
   virtual void read(std::span<const ReadRequest> requests) = 0;
 };
 
-// Where requests go: the file's descriptor, or its O_DIRECT one.
+// Where requests go: the file's own descriptor, or its O_DIRECT one.
 struct ReadTarget {
-  const OpenFile& file;
+  const FileVersion& file;
   int descriptor;
   int depth;
+  bool is_direct = false;
+
+  // O_DIRECT reads whole blocks into aligned memory. The end of a file that is not a whole block,
+  // and what is left of a read that came back short, goes through the page cache.
+  int descriptor_for(const ReadRequest& r) const {
+    constexpr int64_t kAlignment = 4096;
+    const bool whole = (r.offset | r.bytes | std::bit_cast<int64_t>(r.to)) % kAlignment == 0;
+    return whole || !is_direct ? descriptor : file.descriptor();
+  }
 };
 
 std::unique_ptr<Reader> make_pread_reader(const ReadTarget& target);

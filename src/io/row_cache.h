@@ -15,7 +15,7 @@ namespace sheaf {
 // leave early; nothing moves on a hit.
 struct RowCache::State {
   struct Key {
-    uint64_t file;  // OpenFile::identity()
+    uint64_t file;  // FileVersion::number()
     int64_t offset, bytes;
     friend bool operator==(const Key&, const Key&) = default;
   };

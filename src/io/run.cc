@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Plans on tables: into memory, into a new file, and back into the table's own file.
-#include <sys/stat.h>
-
 #include "io/byte_space.h"
 #include "io/file_error.h"
 #include "io/gather.h"
 #include "io/layout.h"
+#include "io/own_indices.h"
+#include "io/own_input.h"
+#include "io/replacing.h"
 #include "io/scatter.h"
 #include "plan/index_error.h"
 #include "plan/refuse.h"
@@ -32,20 +33,20 @@ void check_gather(const Plan& plan, const Table& data, const ConstTensor& indice
   check_pointer(plan, "indices", indices);
 }
 
-bool same_file(const Table& data, const std::string& path) {
-  struct stat a = {}, b = {};
-  return data.source()->file && fstat(data.source()->file->descriptor(), &a) == 0 &&
-         stat(path.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-// A plan that copies all of a table: gather_nd by one tuple without components.
-Plan copy_plan(const TensorSpec& from) {
-  return plan_gather_nd(from, TensorSpec(i64, {0}), TensorSpec(from.dtype, from.sizes));
+// Whether `path` stands for the file of `data`: by name, or as the same file under another name.
+bool is_file_of(const Table& data, const std::string& path) {
+  if (!data.source()->file) {
+    return false;
+  }
+  const std::optional<io::FileIdentity> there = io::identity_of(path);
+  return path == data.info().path ||
+         (there && (*there == data.source()->file->version()->identity() ||
+                    there == io::identity_of(data.info().path)));
 }
 
 void copy_table(const Table& from, io::Sink& sink, const FileOptions& options) {
   if (from.info().bytes > 0) {
-    io::gather_blocks(copy_plan(from.spec()), from, nullptr, sink, options);
+    io::gather_blocks(io::copy_plan(from.spec()), from, nullptr, sink, options);
   }
 }
 
@@ -59,7 +60,7 @@ void write_zeros(io::NewFile& file, int64_t start, int64_t bytes) {
 // Scatter plans walk contiguous updates only.
 Array packed_updates(const Plan& plan, const ConstTensor& updates) {
   Array packed(TensorSpec(plan.updates().dtype, plan.updates().sizes));
-  copy_plan(updates.spec).run(updates.data, nullptr, packed.tensor().data);
+  io::copy_plan(updates.spec).run(updates.data, nullptr, packed.tensor().data);
   return packed;
 }
 
@@ -73,13 +74,60 @@ Plan packed_plan(const Plan& plan, const TensorSpec& output) {
 }
 
 void check_writable_in_place(const Table& data) {
-  const std::string& path = data.info().path;
-  if (!data.source()->is_plain() || path.ends_with(".npz")) {
-    io::refuse_file(path, "cannot be changed in place",
+  if (!data.source()->can_be_changed_in_place()) {
+    io::refuse_file(data.info().path, "cannot be changed in place",
                     cat("\"", data.info().name, "\" is compressed, encoded or has a checksum (",
-                        path.ends_with(".npz") ? ".npz" : data.info().storage, ")"),
+                        data.source()->has_checksum ? ".npz" : data.info().storage, ")"),
                     "another output file, or sheaf convert to .npy or .safetensors");
   }
+}
+
+// A scatter whose indices are its own and whose updates are packed.
+struct ReadyScatter {
+  const Plan& plan;
+  const void* indices;
+  const void* updates;
+
+  FileStats run(const TensorSpec& output, io::NewFile& file, int64_t start,
+                const FileOptions& options) const {
+    return io::scatter_blocks(packed_plan(plan, output), file, start, indices, updates, options);
+  }
+};
+
+FileStats scatter_in_place(const ReadyScatter& scatter, const Table& data,
+                           const FileOptions& options) {
+  check_writable_in_place(data);
+  const TableSource& source = *data.source();
+  io::Replacing replacing(*source.file, scatter.plan.request());
+  io::NewFile file(data.info().path);
+  file.copy_of(replacing.old_version());
+  if (scatter.plan.request().onto_zeros) {
+    write_zeros(file, source.offset, data.info().bytes);
+  }
+  FileStats stats = scatter.run(data.spec(), file, source.offset, options);
+  file.publish(replacing.old_version());
+  replacing.follow(file.take_descriptor());
+  file.sync_folder();
+  return stats;
+}
+
+FileStats scatter_to_new_file(const ReadyScatter& scatter, const Table& data,
+                              const std::string& path, const FileOptions& options) {
+  io::refuse_own_input(data, path);
+  const TensorSpec output(data.spec().dtype, data.spec().sizes);
+  const std::string name = data.info().name.empty() ? "output" : data.info().name;
+  const io::FileLayout layout =
+      io::layout_for(io::format_of_new_file(path, options), path, {{name, output}}, {});
+  io::NewFile file(path);
+  io::begin_layout(file, layout);  // zeros, where nothing is written
+  if (!scatter.plan.request().onto_zeros) {
+    io::FileSink sink(file, layout.data_offsets[0]);
+    copy_table(data, sink, options);
+  }
+  FileStats stats = scatter.run(output, file, layout.data_offsets[0], options);
+  io::finish_layout(file, layout);
+  file.commit();
+  return stats;
 }
 
 }  // namespace
@@ -116,8 +164,10 @@ FileStats run_to_file(const Plan& plan, const Table& data, const ConstTensor& in
   check_gather(plan, data, indices);
   check_planned(plan, "output", TensorSpec(plan.output().dtype, plan.output().sizes),
                 plan.output());
+  io::check_options(path, options);
+  io::refuse_own_input(data, path);
   const io::FileLayout layout =
-      io::layout_for(io::format_of_name(path), path, {{"output", plan.output()}}, {});
+      io::layout_for(io::format_of_new_file(path, options), path, {{"output", plan.output()}}, {});
   io::NewFile file(path);
   io::begin_layout(file, layout);
   io::FileSink sink(file, layout.data_offsets[0]);
@@ -139,55 +189,30 @@ FileStats run_scatter_to_file(const Plan& plan, const Table& data, const ConstTe
   check_planned(plan, "updates", updates.spec, plan.updates());
   check_pointer(plan, "indices", indices);
   check_pointer(plan, "updates", updates);
+  const io::OwnIndices own(plan, indices.data);
   const OutOfRange rule = plan.nest().out_of_range;
   if (rule == OutOfRange::kFail || rule == OutOfRange::kTrust) {
-    throw_first_bad_index(plan, indices.data);
+    throw_first_bad_index(own.plan(), own.data());
   }
   const bool packed = updates.spec == TensorSpec(updates.spec.dtype, updates.spec.sizes);
   const Array copy = packed ? Array(TensorSpec(u8, {0})) : packed_updates(plan, updates);
-  const void* update_bytes = packed ? updates.data : copy.tensor().data;
-
-  const bool in_place = same_file(data, path);
-  if (in_place) {
-    check_writable_in_place(data);
-  }
-  const TensorSpec output =
-      in_place ? data.spec() : TensorSpec(data.spec().dtype, data.spec().sizes);
-  const Plan ready = packed_plan(plan, output);
-  io::NewFile file(path);
-  io::FileLayout layout;
-  int64_t start = 0;
-  if (in_place) {
-    file.copy_of(*data.source()->file);
-    start = data.source()->offset;
-    if (plan.request().onto_zeros) {
-      write_zeros(file, start, data.info().bytes);
-    }
-  } else {
-    layout = io::layout_for(io::format_of_name(path), path,
-                            {{data.info().name.empty() ? "output" : data.info().name, output}}, {});
-    io::begin_layout(file, layout);  // zeros, where nothing is written
-    start = layout.data_offsets[0];
-    if (!plan.request().onto_zeros) {
-      io::FileSink sink(file, start);
-      copy_table(data, sink, options);
-    }
-  }
-  FileStats stats = io::scatter_blocks(ready, file, start, indices.data, update_bytes, options);
-  io::finish_layout(file, layout);
-  file.commit();
-  return stats;
+  const ReadyScatter scatter{own.plan(), own.data(), packed ? updates.data : copy.tensor().data};
+  return is_file_of(data, path) ? scatter_in_place(scatter, data, options)
+                                : scatter_to_new_file(scatter, data, path, options);
 }
 
 void save(const std::string& path, const std::vector<NamedTable>& tensors,
           const std::map<std::string, std::string>& metadata, const FileOptions& options) {
+  io::check_options(path, options);
   std::vector<io::NamedSpec> specs;
   specs.reserve(tensors.size());
   for (const NamedTable& tensor : tensors) {
+    io::refuse_own_input(tensor.table, path);
     specs.push_back(
         {tensor.name, TensorSpec(tensor.table.spec().dtype, tensor.table.spec().sizes)});
   }
-  const io::FileLayout layout = io::layout_for(io::format_of_name(path), path, specs, metadata);
+  const io::FileLayout layout =
+      io::layout_for(io::format_of_new_file(path, options), path, specs, metadata);
   io::NewFile file(path);
   io::begin_layout(file, layout);
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -199,10 +224,15 @@ void save(const std::string& path, const std::vector<NamedTable>& tensors,
   file.commit();
 }
 
-void save(const std::string& path, const std::string& name, const ConstTensor& tensor) {
+void save(const std::string& path, const std::string& name, const ConstTensor& tensor,
+          const FileOptions& options) {
+  if (tensor.data == nullptr && element_count(tensor.spec.sizes) > 0) {
+    io::refuse_file(path, "null pointer", "the tensor has elements, but its pointer is null",
+                    "pass the tensor's memory");
+  }
   const TensorSpec packed(tensor.spec.dtype, tensor.spec.sizes);
   const io::FileLayout layout =
-      io::layout_for(io::format_of_name(path), path, {{name, packed}}, {});
+      io::layout_for(io::format_of_new_file(path, options), path, {{name, packed}}, {});
   io::NewFile file(path);
   io::begin_layout(file, layout);
   if (io::data_bytes(packed) > 0) {
@@ -210,7 +240,7 @@ void save(const std::string& path, const std::string& name, const ConstTensor& t
       file.write(layout.data_offsets[0], tensor.data, io::data_bytes(packed));
     } else {
       Array copy(packed);
-      copy_plan(tensor.spec).run(tensor.data, nullptr, copy.tensor().data);
+      io::copy_plan(tensor.spec).run(tensor.data, nullptr, copy.tensor().data);
       file.write(layout.data_offsets[0], copy.tensor().data, io::data_bytes(packed));
     }
   }

@@ -16,13 +16,15 @@ constexpr int64_t kMaxIndexBytes = 100'000'000;
 
 using Shards = std::map<std::string, File::Contents>;
 
-const File::Contents& shard_of(Shards& shards, const OpenFile& index, const std::string& name) {
+const File::Contents& shard_of(Shards& shards, const File::Contents& model, const OpenFile& index,
+                               const std::string& name) {
   const auto found = shards.find(name);
   if (found != shards.end()) {
     return found->second;
   }
   File::Contents& shard = shards[name];
-  const auto file = std::make_shared<const OpenFile>(beside(index, name));
+  shard.family = model.family;
+  const auto file = std::make_shared<OpenFile>(beside(index, name));
   read_safetensors(shard, file);
   return shard;
 }
@@ -55,7 +57,7 @@ void read_safetensors_index(File::Contents& contents, const FilePointer& file) {
   std::map<std::pair<std::string, std::string>, size_t> places;  // of tensors, by shard and name
   for (const auto& [tensor, name] : weights) {
     if (!shards.contains(name)) {
-      const File::Contents& shard = shard_of(shards, *file, name);
+      const File::Contents& shard = shard_of(shards, contents, *file, name);
       for (size_t i = 0; i < shard.tensors.size(); ++i) {
         places[{name, shard.tensors[i].name}] = i;
       }

@@ -110,10 +110,10 @@ class Scatter {
   // `units` are the places of the updates from number `first` on.
   void run_chunk(const std::vector<int64_t>& units, int64_t first) {
     const int64_t blocks_in_all = (table_units_ + block_units_ - 1) / block_units_;
-    const int64_t part = BlockSet::blocks_in(options_.memory / 4);
+    const int64_t part = blocks_of_a_part(blocks_in_all, std::ssize(units), options_.memory / 4);
     for (int64_t begin = 0; begin < blocks_in_all; begin += part) {
       const int64_t end = std::min(blocks_in_all, begin + part);
-      BlockSet wanted(begin, end);
+      BlockSet wanted(begin, end, std::ssize(units));
       for (const int64_t unit : units) {
         const int64_t block = unit / block_units_;
         if (unit != kOutside && block >= begin && block < end) {

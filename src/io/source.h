@@ -14,16 +14,20 @@ namespace sheaf {
 // One of three: bytes in a file (plain), a deflated part of a file, or bytes in memory.
 struct TableSource {
   io::FilePointer file;  // null: in memory
-  int64_t offset = 0;    // of the table, or of the deflated stream
+  // All files that were opened together: a model, its shards, its external data.
+  std::shared_ptr<const std::vector<io::FilePointer>> family;
+  int64_t offset = 0;  // of the table, or of the deflated stream
 
   struct Deflated {
     int64_t stream_bytes = 0;  // in the file
     int64_t skipped = 0;       // bytes of the stream before the table, when inflated
   };
   std::optional<Deflated> deflated;
+  bool has_checksum = false;  // in the file, over the bytes of the table
   std::vector<std::byte> bytes;
 
   bool is_plain() const { return file && !deflated; }
+  bool can_be_changed_in_place() const { return is_plain() && !has_checksum; }
 };
 
 struct File::Contents {
@@ -32,6 +36,8 @@ struct File::Contents {
   std::vector<TableInfo> tensors;
   std::vector<std::shared_ptr<const TableSource>> sources;  // null where unsupported
   std::map<std::string, std::string> metadata;
+  std::shared_ptr<std::vector<io::FilePointer>> family =
+      std::make_shared<std::vector<io::FilePointer>>();
 
   void add(TableInfo info, TableSource source);
 };
@@ -48,7 +54,8 @@ Dims checked_sizes(const std::string& path, const std::string& name,
                    const std::vector<int64_t>& shape);
 
 // Adds a plain tensor after checking that it lies inside its file.
-void add_plain(File::Contents& contents, FilePointer file, TableInfo info);
+void add_plain(File::Contents& contents, FilePointer file, TableInfo info,
+               bool has_checksum = false);
 
 // The readers. Each reads headers only and throws FileError on anything out of the ordinary.
 void read_npy(File::Contents& contents, const FilePointer& file);

@@ -3,6 +3,7 @@
 // io_uring: one thread keeps `depth` reads in flight.
 #include <liburing.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <vector>
 
@@ -18,7 +19,7 @@ class UringReader final : public Reader {
   explicit UringReader(const ReadTarget& target) : target_(target) {}
   ~UringReader() override {
     if (open_) {
-      io_uring_queue_exit(&ring_);
+      close_ring();
     }
   }
   bool open() {
@@ -56,7 +57,7 @@ class UringReader final : public Reader {
   void submit(size_t slot) {
     const ReadRequest& r = slots_[slot];
     io_uring_sqe* entry = io_uring_get_sqe(&ring_);  // never null: at most `depth` in flight
-    io_uring_prep_read(entry, target_.descriptor, r.to, static_cast<unsigned>(r.bytes),
+    io_uring_prep_read(entry, target_.descriptor_for(r), r.to, static_cast<unsigned>(r.bytes),
                        static_cast<uint64_t>(r.offset));
     entry->user_data = slot;
   }
@@ -64,10 +65,9 @@ class UringReader final : public Reader {
   // Submits what is prepared, waits for at least one answer, and returns how many requests ended.
   int collect() {
     const int status = io_uring_submit_and_wait(&ring_, 1);
+    in_kernel_ += std::max(status, 0);
     if (status < 0 && status != -EINTR && status != -EAGAIN && status != -EBUSY) {
-      // The kernel refuses to go on; what is in flight ends with the ring.
-      io_uring_queue_exit(&ring_);
-      open_ = false;
+      close_ring();
       fail_file(target_.file.path(), "read by io_uring", -status);
     }
     int ended = 0;
@@ -75,6 +75,7 @@ class UringReader final : public Reader {
       const auto slot = static_cast<size_t>(answer->user_data);
       const int result = answer->res;
       io_uring_cqe_seen(&ring_, answer);
+      --in_kernel_;
       if (again(slot, result)) {
         submit(slot);
       } else {
@@ -83,6 +84,21 @@ class UringReader final : public Reader {
       }
     }
     return ended;
+  }
+
+  // The kernel writes to the caller's memory until the last answer is here.
+  void close_ring() {
+    for (io_uring_cqe* answer = nullptr; in_kernel_ > 0;) {
+      const int status = io_uring_wait_cqe(&ring_, &answer);
+      if (status == 0) {
+        io_uring_cqe_seen(&ring_, answer);
+        --in_kernel_;
+      } else if (status != -EINTR && status != -EAGAIN) {
+        break;
+      }
+    }
+    io_uring_queue_exit(&ring_);
+    open_ = false;
   }
 
   // Notes what a read brought; true if the rest of it has to be asked for.
@@ -118,6 +134,7 @@ class UringReader final : public Reader {
   ReadTarget target_;
   io_uring ring_ = {};
   bool open_ = false;
+  int in_kernel_ = 0;               // requests that it has taken and not answered
   std::vector<ReadRequest> slots_;  // what is in flight, by number
   std::vector<size_t> free_;
   int error_ = 0;

@@ -6,6 +6,7 @@
 
 #include "io/file_error.h"
 #include "support/text.h"
+#include "support/utf8.h"
 
 namespace sheaf::io {
 namespace {
@@ -83,7 +84,11 @@ std::string wire_text(WireBytes& bytes, const WireField& field) {
     malformed_wire(bytes.file(),
                    cat("field ", field.number, " is not a text of at most ", kMaxText, " bytes"));
   }
-  return bytes.file().text(field.offset, field.length);
+  std::string text = bytes.file().text(field.offset, field.length);
+  if (!is_utf8(text)) {
+    malformed_wire(bytes.file(), cat("field ", field.number, " is not UTF-8: \"", text, "\""));
+  }
+  return text;
 }
 
 void append_varints(WireBytes& bytes, const WireField& field, std::vector<int64_t>& values) {

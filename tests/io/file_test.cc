@@ -49,8 +49,9 @@ TEST(File, RawNeedsTypeAndShape) {
   EXPECT_THROW(open_raw(path, {i16, {INT64_MAX / 2 + 1}}), FileError);
 }
 
-// The file behind an open table is replaced, cut short or changed: an error, never a crash.
-TEST(File, NoticesChangesAfterOpening) {
+// The file behind an open table is cut short: an error, never a crash. Changes of other kinds are
+// in versions_test.cc.
+TEST(File, NoticesThatItWasCutShort) {
   const Scratch scratch;
   const std::string path = scratch.write("x.bin", std::string(1 << 16, 'x'));
   const Table table = open_raw(path, {u8, {1 << 16}});

@@ -169,7 +169,7 @@ TEST_F(FileGather, AllOperatorsTakeATable) {
 
 // /proc/self/mem answers a read of unmapped memory with EIO, as a broken disk does.
 TEST_F(FileGather, ReportsErrorsOfTheDisk) {
-  const io::OpenFile file(path_);
+  const io::FileVersion file(path_);
   const io::Descriptor broken(open("/proc/self/mem", O_RDONLY));
   ASSERT_GE(broken.get(), 0);
   std::vector<std::byte> buffer(1 << 16);

@@ -93,7 +93,7 @@ TEST(NewFile, CopiesAFile) {
   const std::string content(300000, 'c');
   const std::string from = scratch.write("from", content);
   io::NewFile file(scratch.path("to"));
-  file.copy_of(io::OpenFile(from));
+  file.copy_of(io::FileVersion(from));
   file.commit();
   EXPECT_EQ(read_all(scratch.path("to")), content);
 }

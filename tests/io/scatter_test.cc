@@ -23,12 +23,15 @@ TEST(FileScatter, ReplacesOneTensorOfAFile) {
   save(path, {{"o", open_table(scratch.path("o.npy"))}, {"t", open_table(scratch.path("t.npy"))}});
   const std::vector<int64_t> rows = {2, 0, 2};
   const std::vector<float> updates = {10, 10, 20, 20, 30, 30};
-  const Table before = open_table(path, "t");
+  const Table before = open_table(path, "t"), apart = open_table(path, "t");
   scatter(before, view(rows), view(updates, {3, 2}), {.reduction = Reduction::kAdd});
   EXPECT_THAT(open_table(path, "t").load().elements<float>(), ElementsAre(20, 21, 2, 3, 44, 45));
   EXPECT_THAT(open_table(path, "o").load().elements<int64_t>(), ElementsAre(7));
-  // Who had the old file open still sees it, whole.
-  EXPECT_THAT(before.load().elements<float>(), ElementsAre(0, 1, 2, 3, 4, 5));
+  // The table follows its file; who has opened it apart still sees the old content, whole.
+  const Array followed = before.load();
+  EXPECT_THAT(followed.elements<float>(), ElementsAre(20, 21, 2, 3, 44, 45));
+  const Array old = apart.load();
+  EXPECT_THAT(old.elements<float>(), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
 TEST(FileScatter, GivesTheBitsOfMemoryInManyWaves) {

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "interrupt.h"
+#include "options.h"
 #include "sheaf/sheaf.h"
 #include "support/text.h"
 #include "tensor_argument.h"
@@ -16,13 +17,14 @@ namespace sheaf::cli {
 namespace {
 
 struct ConvertOptions {
-  std::string from, to;
+  std::string from, to, format;
   FileOptions file;
   bool quiet = false;
 };
 
 int convert(ConvertOptions& options) {
   leave_nothing_on_interrupt();
+  options.file.format = format_argument(options.format);
   const auto [path, name] = split_name(options.from);
   std::vector<NamedTable> tensors;
   std::map<std::string, std::string> metadata;
@@ -60,8 +62,9 @@ void add_convert(CLI::App& app, Command& chosen) {
   static ConvertOptions options;
   CLI::App* command = app.add_subcommand("convert", "Write tensors in another file format");
   command->footer(
-      "The format of OUT follows its suffix: .npy, .npz, .safetensors, .onnx; anything else is "
-      "raw.\n.npy and raw hold one tensor.\n\nExamples:\n"
+      "The format of OUT follows its suffix: .npy, .npz, .safetensors, .onnx; .bin and .raw are "
+      "raw "
+      "bytes.\n.npy and raw hold one tensor.\n\nExamples:\n"
       "  sheaf convert model.onnx model.safetensors\n"
       "  sheaf convert arrays.npz:weight weight.npy\n"
       "  sheaf convert 'dump.bin:f32[1000,64]@128' table.npy");
@@ -72,6 +75,7 @@ void add_convert(CLI::App& app, Command& chosen) {
   command->add_option("--memory", options.file.memory, "Memory for data on its way (256M)")
       ->transform(CLI::AsSizeValue(false).description(""))
       ->option_text("SIZE");
+  add_format_option(*command, options.format);
   command->add_flag("--quiet", options.quiet, "No progress bar and no summary");
   command->callback([&chosen] { chosen = [] { return convert(options); }; });
 }

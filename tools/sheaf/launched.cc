@@ -13,7 +13,9 @@
 
 #include "command.h"
 #include "distributed/communicator.h"
+#include "io/layout.h"
 #include "io/npy.h"
+#include "io/own_input.h"
 #include "sheaf/mpi.h"
 #include "support/text.h"
 #include "tensor_argument.h"
@@ -57,27 +59,31 @@ Array slice(const Array& whole, int dim, int64_t first, int64_t count) {
   return part;
 }
 
+// A hidden file beside `path`, the same on every rank.
+std::string partial_name(const std::string& path) {
+  const size_t name = path.rfind('/') + 1;  // 0 without a folder
+  return cat(path.substr(0, name), ".sheaf-", path.substr(name), ".part");
+}
+
 // A file that all ranks write to and that gets its name when it is complete.
 class SharedOutput {
  public:
-  SharedOutput(const Communicator& comm, std::string path)
-      : comm_(comm), path_(std::move(path)), partial_(path_ + ".partial") {}
+  SharedOutput(const Communicator& comm, std::string path, std::optional<FileFormat> format)
+      : comm_(comm), path_(std::move(path)), partial_(partial_name(path_)), format_(format) {}
   // Collective. Apart from the constructor: where one rank fails, all remove what there is.
   void create(const TensorSpec& whole) {
-    const bool npy = path_.ends_with(".npy");
-    for (const char* suffix : {".npz", ".safetensors", ".onnx"}) {
-      if (path_.ends_with(suffix)) {
-        refuse_launched("output format", cat(path_, " cannot be written by several ranks"),
-                        "a .npy file, or raw bytes");
-      }
+    const FileFormat format = io::format_of_new_file(path_, {.format = format_});
+    if (format != FileFormat::kNpy && format != FileFormat::kRaw) {
+      refuse_launched("output format", cat(path_, " cannot be written by several ranks"),
+                      "a .npy file, or raw bytes");
     }
-    const std::string header = npy ? io::npy_header(whole) : "";
+    const std::string header = format == FileFormat::kNpy ? io::npy_header(whole) : "";
     start_ = std::ssize(header);
     comm_.together("gather", [&] {
       if (comm_.rank() == 0) {
         descriptor_ = open(partial_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         check(descriptor_ >= 0, "cannot be created");
-        const int64_t bytes = start_ + element_count(whole.sizes) * whole.dtype.bytes();
+        const int64_t bytes = io::add_bytes(path_, start_, io::data_bytes(whole));
         check(ftruncate(descriptor_, bytes) == 0, "cannot be made that long");
         write(0, header.data(), start_);
       }
@@ -145,6 +151,7 @@ class SharedOutput {
 
   const Communicator& comm_;
   std::string path_, partial_;
+  std::optional<FileFormat> format_;
   int64_t start_ = 0;
   int descriptor_ = -1;
   bool complete_ = false;
@@ -182,6 +189,8 @@ void gather_launched(const LaunchedGather& g) {
       refuse_launched("standard input or output", "it belongs to one rank", "a file");
     }
     file = table_argument(g.data);
+    io::refuse_own_input(*file, g.output);
+    refuse_input_argument(g.indices, g.output);
     all = indices_argument(g.indices);
     whole = make_plan(g.request(file->spec(), all->spec()));
     dim = dealt_dim(whole->request());
@@ -198,7 +207,7 @@ void gather_launched(const LaunchedGather& g) {
   mpi::ShardedPlan plan = plan_part(table, r, indices->spec(), {.workspace_bytes = g.memory});
   comm.together("gather", [&] { output.emplace(plan.output()); });
   plan.run(indices->tensor(), output->tensor());
-  SharedOutput out(comm, g.output);
+  SharedOutput out(comm, g.output, g.format);
   out.create(whole->output());
   comm.together("gather", [&] { out.write_part(*output, whole->output(), dim.output, first); });
   out.commit();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "plan/request.h"
@@ -23,6 +24,7 @@ struct LaunchedGather {
   // The operator on these tensors.
   std::function<Request(const TensorSpec& data, const TensorSpec& indices)> request;
   int64_t memory = 0;  // of a rank
+  std::optional<FileFormat> format = {};
   bool quiet = false;
 };
 

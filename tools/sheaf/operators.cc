@@ -14,7 +14,9 @@
 #include "command.h"
 #include "interrupt.h"
 #include "io/npy.h"
+#include "io/own_input.h"
 #include "launched.h"
+#include "options.h"
 #include "plan/request.h"
 #include "sheaf/queue.h"
 #include "sheaf/sheaf.h"
@@ -29,15 +31,15 @@ namespace {
 constexpr const char* kTensors =
     R"(A tensor is FILE (.npy, .npz, .safetensors, .onnx), FILE:NAME where a file has several, or
 FILE:f32[1000,64]@OFFSET for raw bytes. INDICES may also be numbers (3,1,-2; rows end with ;), a
-.csv or .txt file, or - for text on standard input. The format of OUT follows its suffix; anything
-unknown is raw; - writes .npy to standard output.
+.csv or .txt file, or - for text on standard input. The format of OUT follows its suffix: .npy, .npz,
+.safetensors or .onnx; .bin and .raw hold bytes without a header. - writes .npy to standard output.
 )";
 
 struct OperatorOptions {
   Op op = Op::kGather;
   std::string data, indices, updates, output;
   bool in_place = false;
-  std::string device;
+  std::string device, format;
   int64_t axis = 0, batch_dims = 0;
   bool broadcast = false, exclude_self = false, onto_zeros = false;
   std::string negative = "from_end", out_of_range = "fail", fill = "0", reduction = "none";
@@ -117,7 +119,7 @@ FileStats run_in_memory(const OperatorOptions& o, const Plan& plan, const Table&
   if (o.output == "-") {
     write_npy(output.tensor());
   } else {
-    save(o.output, "output", output.tensor());
+    save(o.output, "output", output.tensor(), o.file);
   }
   FileStats stats;
   stats.bytes_read = data.info().bytes;
@@ -185,17 +187,50 @@ int run_as_rank(const OperatorOptions& o) {
        .request = [&o](const TensorSpec& data,
                        const TensorSpec& indices) { return request_of(o, data, indices); },
        .memory = o.file.memory,
+       .format = o.file.format,
        .quiet = o.quiet});
 }
 
+// Data is in use until the result has its name: nothing that is read may be replaced by it.
+void refuse_inputs_as_output(const OperatorOptions& o, const Table& data) {
+  if (o.in_place || o.output == "-") {
+    return;
+  }
+  if (!is_scatter(o.op) || !o.device.empty()) {
+    io::refuse_own_input(data, o.output);
+  }
+  refuse_input_argument(o.indices, o.output);
+  if (is_scatter(o.op)) {
+    refuse_input_argument(o.updates, o.output);
+  }
+}
+
+void run_once(const OperatorOptions& o, const Array& indices, std::optional<Progress>& bar) {
+  const Table data = table_argument(o.data);
+  refuse_inputs_as_output(o, data);
+  Request request = request_of(o, data.spec(), indices.spec());
+  if (!is_scatter(o.op)) {
+    const Plan plan = make_plan(request);
+    const FileStats stats = gather_from_file(o, plan, data, indices.tensor());
+    bar.reset();
+    return report(o, plan, stats);
+  }
+  const Array updates = updates_argument(o.updates, make_plan(request).updates());
+  request.updates = updates.spec();
+  request.updates_given = true;
+  const Plan plan = make_plan(request);
+  const FileStats stats = scatter_into_file(o, plan, data, indices.tensor(), updates.tensor());
+  bar.reset();
+  report(o, plan, stats);
+}
+
 int run_operator(OperatorOptions& o) {
+  o.file.format = format_argument(o.format);
   if (launched_ranks() > 1) {
     return run_as_rank(o);
   }
   leave_nothing_on_interrupt();
-  const Table data = table_argument(o.data);
   const Array indices = indices_argument(o.indices);
-  Request request = request_of(o, data.spec(), indices.spec());
   std::optional<Progress> bar;
   if (!o.quiet) {
     o.file.progress = [&](int64_t done, int64_t total) {
@@ -205,21 +240,19 @@ int run_operator(OperatorOptions& o) {
       bar->at(done);
     };
   }
-  if (!is_scatter(o.op)) {
-    const Plan plan = make_plan(request);
-    const FileStats stats = gather_from_file(o, plan, data, indices.tensor());
-    bar.reset();
-    report(o, plan, stats);
-    return kSuccess;
+  // Another program may replace the file while this one waits for it: then its new content is what
+  // this scatter is for. Nothing has been written by then.
+  constexpr int kMaxTries = 1000;
+  for (int tries = 1;; ++tries) {
+    try {
+      run_once(o, indices, bar);
+      return kSuccess;
+    } catch (const FileError& error) {
+      if (!o.in_place || error.system_error() != ESTALE || tries == kMaxTries) {
+        throw;
+      }
+    }
   }
-  const Array updates = updates_argument(o.updates, make_plan(request).updates());
-  request.updates = updates.spec();
-  request.updates_given = true;
-  const Plan plan = make_plan(request);
-  const FileStats stats = scatter_into_file(o, plan, data, indices.tensor(), updates.tensor());
-  bar.reset();
-  report(o, plan, stats);
-  return kSuccess;
 }
 
 std::string examples(Op op) {
@@ -300,6 +333,7 @@ void add_file_options(CLI::App& command, OperatorOptions& o) {
   command.add_option("--depth", o.file.depth, "Reads in flight (64)")
       ->check(CLI::Range(1, 4096).description(""))
       ->option_text("N");
+  add_format_option(command, o.format);
   command.add_flag("--direct", o.file.direct, "Read past the page cache (O_DIRECT)");
   CLI::Option* device =
       command.add_option("--device", o.device, "Run there, on the whole table; see sheaf doctor")

@@ -23,6 +23,14 @@ inline void add_color_option(CLI::App& command, ColorChoice& choice) {
       ->option_text("WHEN");
 }
 
+inline void add_format_option(CLI::App& command, std::string& format) {
+  command
+      .add_option("--format", format,
+                  "npy, npz, safetensors, onnx or raw, whatever the suffix of OUT says")
+      ->check(CLI::IsMember({"npy", "npz", "safetensors", "onnx", "raw"}).description(""))
+      ->option_text("NAME");
+}
+
 inline Style style_for(ColorChoice choice) { return {use_color(choice), terminal_width()}; }
 
 }  // namespace sheaf::cli

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "interrupt.h"
+#include "io/own_input.h"
 #include "onnx_graph.h"
 #include "support/text.h"
 #include "tensor_argument.h"
@@ -37,19 +38,36 @@ std::pair<std::string, std::string> assignment(const std::string& text,
   return {names[0], text};
 }
 
+// Initialisers stay in their files while the model runs.
+void refuse_inputs_as_output(const RunModelOptions& options, const io::OnnxModel& model,
+                             const std::string& path) {
+  io::refuse_own_input(options.model, path);
+  for (const std::string& text : options.inputs) {
+    refuse_input_argument(assignment(text, model.inputs).second, path);
+  }
+  for (const io::OnnxTensor& tensor : model.initializers) {
+    if (tensor.source.file) {
+      io::refuse_own_input(tensor.source.file->path(), path);
+    }
+  }
+}
+
 int run_model(const RunModelOptions& options) {
   leave_nothing_on_interrupt();
-  const auto file = std::make_shared<const io::OpenFile>(options.model);
+  const auto file = std::make_shared<io::OpenFile>(options.model);
   const io::OnnxModel model = io::read_onnx_model(file);
   Values values;
   for (const std::string& text : options.inputs) {
     const auto [name, path] = assignment(text, model.inputs);
     values[name] = Value(table_argument(path));
   }
-  run_graph(model, values, options.file);
-  std::vector<std::pair<std::string, std::string>> outputs;  // all are there before one is written
+  std::vector<std::pair<std::string, std::string>> outputs;
   for (const std::string& text : options.outputs) {
-    const auto& [name, path] = outputs.emplace_back(assignment(text, model.outputs));
+    outputs.push_back(assignment(text, model.outputs));
+    refuse_inputs_as_output(options, model, outputs.back().second);
+  }
+  run_graph(model, values, options.file);
+  for (const auto& [name, path] : outputs) {  // all are there before one is written
     if (!values.contains(name)) {
       throw Error(Refusal{.who = "run",
                           .what = "no such output",

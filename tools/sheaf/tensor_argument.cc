@@ -10,6 +10,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "io/own_input.h"
 #include "problem/problem.h"
 #include "support/text.h"
 #include "terminal.h"
@@ -136,6 +137,20 @@ Array indices_argument(const std::string& text) {
   }
   return !exists(text) && looks_like_numbers(text) ? parse_indices(text)
                                                    : table_argument(text).load();
+}
+
+void refuse_input_argument(const std::string& text, const std::string& output) {
+  io::refuse_own_input(split_name(text).path, output);
+}
+
+std::optional<FileFormat> format_argument(const std::string& name) {
+  for (const FileFormat format : {FileFormat::kNpy, FileFormat::kNpz, FileFormat::kSafetensors,
+                                  FileFormat::kOnnx, FileFormat::kRaw}) {
+    if (to_string(format) == name) {
+      return format;
+    }
+  }
+  return std::nullopt;
 }
 
 Array updates_argument(const std::string& text, const TensorSpec& spec) {

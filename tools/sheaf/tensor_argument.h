@@ -4,6 +4,7 @@
 // also as numbers, as text and from standard input.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "sheaf/sheaf.h"
@@ -21,6 +22,12 @@ Table table_argument(const std::string& text);
 // Numbers ("3,1,-2", rows separated by ';'), a text file of them (.csv, .txt), "-" for text on
 // standard input, or a tensor. One row or one column of text is one-dimensional.
 Array indices_argument(const std::string& text);
+
+// Refuses an output that is the file of the input `text`.
+void refuse_input_argument(const std::string& text, const std::string& output);
+
+// The format of that name; CLI11 has checked it. Empty: none was given.
+std::optional<FileFormat> format_argument(const std::string& name);
 
 // A tensor of a file, or as many numbers as `spec` has elements: "1.5,2,nan".
 Array updates_argument(const std::string& text, const TensorSpec& spec);

@@ -43,17 +43,6 @@ int terminal_width() {
   return width > 0 ? std::clamp(width, 20, 1000) : kDefaultWidth;
 }
 
-std::string printable(std::string_view text) {
-  std::string shown(text);
-  for (char& c : shown) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) {
-      c = '?';
-    }
-  }
-  return shown;
-}
-
 int text_width(std::string_view text) {
   return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "support/utf8.h"  // printable(): names from files must not reach the terminal raw
+
 namespace sheaf::cli {
 
 enum class ColorChoice { kAuto, kAlways, kNever };
@@ -17,9 +19,6 @@ bool use_color(ColorChoice choice);
 
 // The columns of stdout: COLUMNS where it is set, else what the terminal says, else 80.
 int terminal_width();
-
-// `text` with control characters as '?': names from files must not reach the terminal raw.
-std::string printable(std::string_view text);
 
 // The columns that UTF-8 text takes, all characters being one wide.
 int text_width(std::string_view text);

@@ -11,7 +11,7 @@ constexpr const char* kNext = "configure Sheaf where zlib is installed (zlib1g-d
 
 struct InflateStream::State {};
 
-InflateStream::InflateStream(FilePointer file, int64_t, int64_t) {
+InflateStream::InflateStream(VersionPointer file, int64_t, int64_t) {
   refuse_file(file->path(), kWhat, "deflated members of .npz files need it", kNext);
 }
 InflateStream::~InflateStream() = default;

@@ -112,7 +112,7 @@ std::vector<std::string> onnx_folders(const std::string& path) {
 
 Outcome run_onnx_folder(const std::string& folder) {
   try {
-    const auto file = std::make_shared<const io::OpenFile>(folder + "/model.onnx");
+    const auto file = std::make_shared<io::OpenFile>(folder + "/model.onnx");
     const io::OnnxModel model = io::read_onnx_model(file);
     const std::string refusal = refusal_of(model);
     if (!refusal.empty()) {

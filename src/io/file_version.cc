@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "io/open_file.h"
+#include "io/file_version.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -42,66 +42,83 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   return *this;
 }
 
-OpenFile::OpenFile(const std::string& path) : path_(path) {
+FileVersion::FileVersion(const std::string& path) : path_(path) {
+  check_path(path);
   // O_NONBLOCK: opening a FIFO would otherwise wait for a writer. Regular files ignore it.
   descriptor_ = Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (descriptor_.get() < 0) {
     fail_file(path, "open", errno);
   }
+  examine();
+}
+
+FileVersion::FileVersion(std::string path, Descriptor descriptor)
+    : path_(std::move(path)), descriptor_(std::move(descriptor)) {
+  examine();
+}
+
+void FileVersion::examine() {
   struct stat status = {};
   if (fstat(descriptor_.get(), &status) != 0) {
-    fail_file(path, "open", errno);
+    fail_file(path_, "open", errno);
   }
   if (!S_ISREG(status.st_mode)) {
-    refuse_file(path, "not a regular file", cat("this is ", kind_of(status.st_mode)),
+    refuse_file(path_, "not a regular file", cat("this is ", kind_of(status.st_mode)),
                 "copy its content into a file, and open that");
   }
   size_ = status.st_size;
   modified_ns_ = modified_ns(status);
-  // Every opening has its own number: cached rows never outlive the state they were read from.
+  identity_ = {status.st_dev, status.st_ino};
   static std::atomic<uint64_t> openings{0};
-  identity_ = ++openings;
+  number_ = ++openings;
 }
 
-void OpenFile::read(int64_t offset, void* to, int64_t bytes) const {
+void FileVersion::read(int64_t offset, void* to, int64_t bytes) const {
   auto* at = static_cast<char*>(to);
-  int64_t done = 0;
-  while (done < bytes) {
+  for (int64_t done = 0; done < bytes;) {
     const ssize_t got =
         pread(descriptor(), at + done, static_cast<size_t>(bytes - done), offset + done);
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
+    if (got < 0 && errno != EINTR) {
       fail_file(path_, cat("read ", bytes, " bytes at ", offset), errno);
     }
     if (got == 0) {
       fail_short(path_, offset, bytes, offset + done);
     }
-    done += got;
+    done += got > 0 ? got : 0;
   }
 }
 
-std::string OpenFile::text(int64_t offset, int64_t bytes) const {
+std::string FileVersion::text(int64_t offset, int64_t bytes) const {
   std::string text(static_cast<size_t>(bytes), '\0');
   read(offset, text.data(), bytes);
   return text;
 }
 
-void OpenFile::check_unchanged() const {
+void FileVersion::check_unchanged() const {
   struct stat status = {};
   if (fstat(descriptor(), &status) != 0) {
     fail_file(path_, "examine", errno);
   }
   if (status.st_size != size_ || modified_ns(status) != modified_ns_) {
-    refuse_file(path_, "changed since it was opened",
-                cat("it had ", size_, " bytes and has ", int64_t{status.st_size}, " now",
-                    status.st_size == size_ ? "; its time of modification differs" : ""),
-                "open it again; write a new file and rename it instead of writing in place");
+    refuse_stale(path_, "changed since it was opened",
+                 cat("it had ", size_, " bytes and has ", int64_t{status.st_size}, " now",
+                     status.st_size == size_ ? "; its time of modification differs" : ""),
+                 "open it again; write a new file and rename it instead of writing in place");
   }
 }
 
-Descriptor OpenFile::direct() const {
+void FileVersion::check_current() const {
+  check_unchanged();
+  struct stat status = {};
+  const bool named = stat(path_.c_str(), &status) == 0;
+  if (!named || FileIdentity{status.st_dev, status.st_ino} != identity_) {
+    refuse_stale(path_, "replaced since it was opened",
+                 named ? "another file has its name now" : "no file has its name now",
+                 "open it again, so that what others wrote is not lost");
+  }
+}
+
+Descriptor FileVersion::direct() const {
   // Through the open descriptor: by now another file may have the name.
   const std::string self = cat("/proc/self/fd/", descriptor());
   return Descriptor(open(self.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT));
@@ -111,6 +128,13 @@ void fail_short(const std::string& path, int64_t offset, int64_t wanted, int64_t
   refuse_file(path, "shorter than expected",
               cat(wanted, " bytes are wanted at ", offset, ", but the file ends at ", end),
               "a complete copy; if another program writes to it, wait until it is done");
+}
+
+void check_path(const std::string& path) {
+  if (path.find('\0') != std::string::npos) {
+    refuse_file(path, "NUL in a path", "the system would cut the path there",
+                "a path without NUL characters");
+  }
 }
 
 }  // namespace sheaf::io
