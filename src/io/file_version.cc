@@ -2,7 +2,6 @@
 #include "io/file_version.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -30,6 +29,22 @@ const char* kind_of(mode_t mode) {
 }
 
 }  // namespace
+
+std::optional<struct stat> status_of(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) == 0) {
+    return status;
+  }
+  if (errno != ENOENT && errno != ENOTDIR) {
+    fail_file(path, "examine", errno);
+  }
+  return std::nullopt;
+}
+
+std::optional<FileIdentity> identity_of(const std::string& path) {
+  const std::optional<struct stat> status = status_of(path);
+  return status ? std::optional(FileIdentity{status->st_dev, status->st_ino}) : std::nullopt;
+}
 
 Descriptor::~Descriptor() {
   if (number_ >= 0) {
@@ -109,9 +124,8 @@ void FileVersion::check_unchanged() const {
 
 void FileVersion::check_current() const {
   check_unchanged();
-  struct stat status = {};
-  const bool named = stat(path_.c_str(), &status) == 0;
-  if (!named || FileIdentity{status.st_dev, status.st_ino} != identity_) {
+  const std::optional<FileIdentity> named = identity_of(path_);
+  if (named != identity_) {
     refuse_stale(path_, "replaced since it was opened",
                  named ? "another file has its name now" : "no file has its name now",
                  "open it again, so that what others wrote is not lost");

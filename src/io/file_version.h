@@ -4,9 +4,12 @@
 // a map of a file that another process cuts short ends the program with SIGBUS.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +33,11 @@ struct FileIdentity {
   uint64_t device = 0, inode = 0;
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
+
+// What `path` names, through links; nothing if there is no such file. Throws if that cannot be
+// told.
+std::optional<struct stat> status_of(const std::string& path);
+std::optional<FileIdentity> identity_of(const std::string& path);
 
 class FileVersion {
  public:

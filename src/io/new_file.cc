@@ -5,7 +5,6 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -75,9 +74,8 @@ namespace io {
 
 NewFile::NewFile(const std::string& path) : path_(path), target_(path) {
   check_path(path);
-  struct stat status = {};
-  if (stat(path.c_str(), &status) == 0) {
-    if (!S_ISREG(status.st_mode)) {
+  if (const std::optional<struct stat> status = status_of(path)) {
+    if (!S_ISREG(status->st_mode)) {
       refuse_file(path, "not a regular file", "a FIFO, a device or a folder cannot be replaced",
                   "another path; -o - writes to standard output");
     }
@@ -230,9 +228,8 @@ void NewFile::copy_range(const FileVersion& from, int64_t begin, int64_t end) {
 }
 
 void NewFile::give_permissions() const {
-  struct stat old = {};
-  const bool replaces = stat(target_.c_str(), &old) == 0;
-  if (fchmod(descriptor(), replaces ? old.st_mode & 07777 : default_permissions()) != 0) {
+  const std::optional<struct stat> old = status_of(target_);
+  if (fchmod(descriptor(), old ? old->st_mode & 07777 : default_permissions()) != 0) {
     fail_file(path_, "set the permissions of the new file", errno);
   }
 }
@@ -270,6 +267,14 @@ void NewFile::commit() {
   sync();
   take_name();
   sync_folder();
+}
+
+VersionPointer NewFile::next_version() const {
+  Descriptor same(fcntl(descriptor(), F_DUPFD_CLOEXEC, 0));
+  if (same.get() < 0) {
+    fail_file(path_, "open", errno);
+  }
+  return std::make_shared<const FileVersion>(path_, std::move(same));
 }
 
 void NewFile::publish(const FileVersion& old) {

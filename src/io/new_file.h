@@ -35,11 +35,11 @@ class NewFile {
   // permissions.
   void commit();
 
-  // The same in steps, for the next version of `old`: publish() refuses if `old` is no longer the
-  // file of that name or has changed, and keeps owner and extended attributes too. Then the
-  // descriptor can be taken, and sync_folder() makes the new name last.
+  // The same in steps, for the next version of `old`. After the last write, next_version() is this
+  // file as it will be. publish() refuses if `old` is no longer the file of that name or has
+  // changed, and keeps owner and extended attributes too. sync_folder() makes the new name last.
+  VersionPointer next_version() const;
   void publish(const FileVersion& old);
-  Descriptor take_descriptor() { return std::move(descriptor_); }
   void sync_folder() const;
 
  private:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "io/own_input.h"
 
-#include <sys/stat.h>
-
 #include "io/file_error.h"
 #include "io/source.h"
 #include "support/text.h"
@@ -18,14 +16,6 @@ namespace {
 }
 
 }  // namespace
-
-std::optional<FileIdentity> identity_of(const std::string& path) {
-  struct stat status = {};
-  if (stat(path.c_str(), &status) != 0) {
-    return std::nullopt;
-  }
-  return FileIdentity{status.st_dev, status.st_ino};
-}
 
 void refuse_own_input(const Table& data, const std::string& path) {
   const std::optional<FileIdentity> there = identity_of(path);

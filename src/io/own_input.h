@@ -4,16 +4,11 @@
 // the result.
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include "io/file_version.h"
 #include "sheaf/io.h"
 
 namespace sheaf::io {
-
-// The file that `path` names, through links; nothing if there is none.
-std::optional<FileIdentity> identity_of(const std::string& path);
 
 // Throws if `path` is a file that the File of `data` was opened from: its own, a shard, an index,
 // or external data.

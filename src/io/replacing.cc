@@ -65,8 +65,7 @@ void Replacing::lock_processes(const Request& request) {
   });
 }
 
-void Replacing::follow(Descriptor descriptor) {
-  auto next = std::make_shared<const FileVersion>(old_->path(), std::move(descriptor));
+void Replacing::follow(VersionPointer next) noexcept {
   const std::lock_guard lock(file_.mutex_);
   file_.version_ = std::move(next);
 }

@@ -23,8 +23,8 @@ class Replacing {
 
   const FileVersion& old_version() const { return *old_; }
 
-  // Tables of the file read what is behind `descriptor` from now on.
-  void follow(Descriptor descriptor);
+  // Tables of the file read this version from now on.
+  void follow(VersionPointer next) noexcept;
 
  private:
   void lock_processes(const Request& request);

@@ -105,8 +105,10 @@ FileStats scatter_in_place(const ReadyScatter& scatter, const Table& data,
     write_zeros(file, source.offset, data.info().bytes);
   }
   FileStats stats = scatter.run(data.spec(), file, source.offset, options);
+  // Once the new file has the name, nothing may keep the tables from following it.
+  io::VersionPointer next = file.next_version();
   file.publish(replacing.old_version());
-  replacing.follow(file.take_descriptor());
+  replacing.follow(std::move(next));
   file.sync_folder();
   return stats;
 }
