@@ -2,58 +2,89 @@
 #include "open_bytes.h"
 
 #include <sheaf/sheaf.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
+#include <cstring>
 #include <string>
 
+#include "folder.h"
 #include "input.h"
 
 namespace fuzz {
 namespace {
 
-// Larger tensors are described, but not read: an input of bytes must not cost seconds.
-constexpr int64_t kMaxRead = 1 << 20;
+using namespace sheaf;
 
-// A folder in memory, where there is one, that goes with the process.
-class Folder {
- public:
-  Folder() {
-    path_ = std::filesystem::exists("/dev/shm") ? "/dev/shm" : "/tmp";
-    path_ += "/sheaf_fuzz_XXXXXX";
-    if (mkdtemp(path_.data()) == nullptr) {
-      abort();
+// Larger tensors are described, but not read: an input of bytes must not cost seconds.
+constexpr int64_t kMaxRead = 4 << 20;
+// What is put behind the input, so that a header may describe more than one wave of blocks.
+constexpr int64_t kTail = 600'000;
+const FileOptions kSmall{.memory = 1 << 20};  // a wave has 64 blocks
+
+// Types may differ in name: bfloat16 is opaque in .npy.
+bool same_bytes(const Array& a, const Array& b) {
+  const auto bytes = static_cast<size_t>(element_count(a.sizes()) * a.spec().dtype.bytes());
+  return a.sizes() == b.sizes() && a.spec().dtype.bytes() == b.spec().dtype.bytes() &&
+         (bytes == 0 || std::memcmp(a.tensor().data, b.tensor().data, bytes) == 0);
+}
+
+// Rows from front to back and two again: all waves, and in no order.
+std::vector<int64_t> rows_of(const Table& table) {
+  const int64_t entries = table.spec().sizes[0];
+  std::vector<int64_t> rows = {0, -1, entries / 2, 0};
+  for (int64_t i = 0; i < 200; ++i) {
+    rows.push_back(entries / 200 * i);
+  }
+  return rows;
+}
+
+// The same as on the loaded tensor: a gather, a scatter into a new file, and one in place.
+void move_rows(const Table& table, const Array& loaded, const std::string& out) {
+  const std::vector<int64_t> rows = rows_of(table);
+  const Array expected = gather(loaded.tensor(), view(rows));
+  require(same_bytes(gather(table, view(rows), {}, kSmall), expected), "a gather from a file");
+  const Array scattered = scatter(loaded.tensor(), view(rows), expected.tensor());
+  const Plan plan = plan_scatter(table.spec(), {i64, {std::ssize(rows)}}, expected.spec());
+  run_scatter_to_file(plan, table, view(rows), expected.tensor(), out, kSmall);
+  require(same_bytes(open_table(out).load(), scattered), "a scatter into a new file");
+  unlink(out.c_str());
+  if (table.info().storage == "plain") {
+    try {
+      scatter(table, view(rows), expected.tensor(), {}, kSmall);
+      require(same_bytes(table.load(), scattered), "a scatter in place");
+    } catch (const FileError&) {
+      // A member of .npz has a checksum.
     }
   }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string file(const char* name) const { return path_ + "/" + name; }
+}
 
- private:
-  std::string path_;
-};
-
-void look_at(const sheaf::File& file, const sheaf::TableInfo& info) {
+void look_at(const File& file, const TableInfo& info, const std::string& out) {
   if (!info.unsupported.empty() || info.bytes > kMaxRead) {
     return;
   }
-  const sheaf::Table table = file.table(info.name);
-  table.load();
-  if (table.spec().rank() > 0 && table.spec().sizes[0] > 0) {
-    const int64_t rows[] = {0, -1, table.spec().sizes[0] / 2, 0};
+  const Table table = file.table(info.name);
+  const Array loaded = table.load();
+  if (table.spec().rank() > 0 && table.spec().sizes[0] > 0 && info.bytes > 0) {
     try {
-      sheaf::gather(table, sheaf::view(rows));
-    } catch (const sheaf::FileError&) {
+      move_rows(table, loaded, out);
+    } catch (const FileError&) {
       throw;
-    } catch (const sheaf::Error& error) {
-      // The file is sound; four rows of it may be more than a tensor can have.
-      require(error.refusal().cause.reason == sheaf::Reason::kTooLarge, "a sound file is read");
+    } catch (const Error& error) {
+      // The file is sound; so many rows of it may be more than a tensor can have.
+      require(error.refusal().cause.reason == Reason::kTooLarge, "a sound file is read");
     }
   }
+}
+
+void write_file(const std::string& path, const uint8_t* bytes, size_t count, int64_t tail) {
+  std::FILE* out = std::fopen(path.c_str(), "wb");
+  if (out == nullptr) {
+    abort();
+  }
+  std::fwrite(bytes, 1, count, out);
+  std::fclose(out);
+  require(tail == 0 || truncate(path.c_str(), static_cast<int64_t>(count) + tail) == 0, "a tail");
 }
 
 }  // namespace
@@ -61,22 +92,19 @@ void look_at(const sheaf::File& file, const sheaf::TableInfo& info) {
 void open_bytes(const char* name, const uint8_t* bytes, size_t count) {
   static const Folder folder;
   const std::string path = folder.file(name);
-  std::FILE* out = std::fopen(path.c_str(), "wb");
-  if (out == nullptr) {
-    abort();
-  }
-  std::fwrite(bytes, 1, count, out);
-  std::fclose(out);
-  try {
-    const sheaf::File file(path);
-    for (const sheaf::TableInfo& info : file.tensors()) {
-      try {
-        look_at(file, info);
-      } catch (const sheaf::FileError&) {
-        // Another tensor of the same file may be whole.
+  for (const int64_t tail : {int64_t{0}, kTail}) {
+    write_file(path, bytes, count, tail);
+    try {
+      const File file(path);
+      for (const TableInfo& info : file.tensors()) {
+        try {
+          look_at(file, info, folder.file("out.npy"));
+        } catch (const FileError&) {
+          // Another tensor of the same file may be whole.
+        }
       }
+    } catch (const FileError&) {
     }
-  } catch (const sheaf::FileError&) {
   }
 }
 
