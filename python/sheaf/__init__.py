@@ -10,9 +10,11 @@ from ._errors import (
     DeviceError,
     Error,
     FileError,
+    FileNotFoundError,
     IndexDTypeError,
     IndexError,
     OutOfMemoryError,
+    PermissionError,
     UnsupportedError,
 )
 from ._config import show_config, warn_if_slow
@@ -63,9 +65,11 @@ __all__ = [
     "Explanation",
     "File",
     "FileError",
+    "FileNotFoundError",
     "IndexDTypeError",
     "IndexError",
     "OutOfMemoryError",
+    "PermissionError",
     "Plan",
     "RowCache",
     "Spec",

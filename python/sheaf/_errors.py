@@ -53,7 +53,19 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class FileError(Error, OSError):
-    """A file that cannot be opened, read, understood or written."""
+    """A file that cannot be opened, read, understood or written. `errno` is the system's number, or
+    None if the content is at fault; `filename` is the path."""
+
+    def __str__(self) -> str:  # OSError would put errno and filename together instead
+        return str(self.args[0]) if self.args else ""
+
+
+class FileNotFoundError(FileError, builtins.FileNotFoundError):
+    """No file has this path."""
+
+
+class PermissionError(FileError, builtins.PermissionError):
+    """The file or its folder may not be used like this."""
 
 
 class DeviceError(Error, RuntimeError):
@@ -66,6 +78,7 @@ def refusal(what: str, detail: str, next: str) -> str:
     return _sheaf.refusal_text(what, detail, next)
 
 
-for _class in list(Error.__subclasses__()) + [Error, AxisError, BufferError, IndexDTypeError]:
+for _class in list(Error.__subclasses__()) + [
+        Error, AxisError, BufferError, FileNotFoundError, IndexDTypeError, PermissionError]:
     _class.__module__ = "sheaf"  # where users find them
 del _class

@@ -11,6 +11,7 @@ import numpy
 
 from . import _sheaf
 from ._sheaf import RowCache
+from ._table_index import select
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -36,12 +37,15 @@ def _numpy_dtype(name: str) -> numpy.dtype[Any]:
     return numpy.dtype(f"V{name.removeprefix('opaque')}")
 
 
+# Built-in types of as many bytes.
+_BITS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
 _INDEX_NAMES = {numpy.dtype(numpy_name): name for name, numpy_name in _NUMPY_NAMES.items()}
 
 
 def _indices(values: Any) -> tuple[Any, str]:
-    """Indices as a contiguous array, and Sheaf's name of their type."""
-    array = numpy.asarray(values, order="C")
+    """A contiguous copy of the indices, and Sheaf's name of their type. A copy, because nobody else
+    must change type or shape of the array while the call runs."""
+    array = numpy.array(values, order="C", subok=False)
     if array.size == 0 and array.dtype == numpy.float64:
         array = array.astype(numpy.int64)  # an empty list has no type of its own
     name = _INDEX_NAMES.get(array.dtype, "f32")
@@ -51,13 +55,24 @@ def _indices(values: Any) -> tuple[Any, str]:
 class Table:
     """One tensor of a file. Rows are read when they are asked for; results are NumPy arrays."""
 
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: Any, origin: tuple[Any, ...]) -> None:
         self._table = table
-        (self.name, self._type, self.shape, self.nbytes, self.path, self.offset, self.order,
-         self.storage, _) = table.info()
-        self.dtype = _numpy_dtype(self._type)
-        #: What the last call on this table read: blocks, bytes, requests, cache hits.
-        self.stats: dict[str, Any] = {}
+        self._origin = origin  # what opens it again
+        self._info: tuple[Any, ...] = table.info()
+        self._dtype = _numpy_dtype(self._info[1])
+        self._stats: dict[str, Any] = {}
+
+    # None of these can be assigned: calls depend on them.
+    name = property(lambda self: self._info[0], doc="The tensor's name in its file.")
+    shape = property(lambda self: self._info[2])
+    nbytes = property(lambda self: self._info[3])
+    path = property(lambda self: self._info[4], doc="The file that holds the data.")
+    offset = property(lambda self: self._info[5], doc="Of the first byte in that file.")
+    order = property(lambda self: self._info[6], doc='"C" or "F".')
+    storage = property(lambda self: self._info[7], doc='"plain", "deflate" or "fields".')
+    dtype = property(lambda self: self._dtype)
+    stats = property(lambda self: self._stats,
+                     doc="What the last call read: blocks, bytes, requests, cache hits.")
 
     @property
     def ndim(self) -> int:
@@ -71,39 +86,38 @@ class Table:
     def __repr__(self) -> str:
         return f"sheaf.Table({self.name!r}, {self.dtype}, {list(self.shape)}, {self.path!r})"
 
+    def __reduce__(self) -> Any:
+        """A pickled table is opened again, by its path, where it is unpickled."""
+        return _reopen, self._origin
+
     def __array__(self, dtype: Any = None, copy: Any = None) -> numpy.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError("a table in a file cannot be shown without a copy")
         array: numpy.ndarray[Any, Any] = self._table.load().view(self.dtype).reshape(self.shape)
         return array if dtype is None else array.astype(dtype)
 
-    def __getitem__(self, rows: Any) -> numpy.ndarray[Any, Any]:
-        """Rows: an integer, a slice, or an array of integers, as in NumPy."""
-        if isinstance(rows, slice):
-            rows = numpy.arange(*rows.indices(len(self)))
-        array = numpy.asarray(rows)
-        if array.dtype == bool:
-            if array.shape != (len(self),):
-                raise IndexError(f"a mask of shape {array.shape} for {len(self)} rows")
-            array = numpy.flatnonzero(array)
-        picked: numpy.ndarray[Any, Any] = self.gather(array)
-        return picked
+    def __getitem__(self, key: Any) -> Any:
+        """As NumPy means it: integers, slices, ..., arrays of integers and masks."""
+        return select(self, key)
 
     def _gather(self, op: str, indices: Any, axis: int = 0, batch_dims: int = 0,
                 broadcast: bool = False, *, out_of_range: str = "fail",
                 negative: str = "from_end", fill_value: Any = 0,
                 out: Path | None = None, **settings: Any) -> Any:
+        # What runs the caller's code comes first; then nothing but this call sees the indices.
+        path = None if out is None else os.fspath(out)
+        how = _settings(settings)
         array, type_name = _indices(indices)
-        result, shape, self.stats = self._table.gather(
+        result, shape, self._stats = self._table.gather(
             op, array, type_name, axis, batch_dims, broadcast, out_of_range, negative, fill_value,
-            "" if out is None else os.fspath(out), _settings(settings))
-        if result is None:
-            assert out is not None
-            return os.fspath(out)
-        return result.view(self.dtype).reshape(shape)
+            b"" if path is None else os.fsencode(path), how)
+        return path if result is None else result.view(self.dtype).reshape(shape)
 
     def gather(self, indices: Any, *, axis: int = 0, batch_dims: int = 0, **rest: Any) -> Any:
         """sheaf.gather with this table as data. Keywords besides those of the operator:
-        out (a path: the result becomes a file), memory (bytes), cache (a RowCache), depth (reads in
-        flight), direct (past the page cache), reader ("io_uring" or "pread")."""
+        out (a path: the result becomes a file), format (of that file, whatever its suffix says),
+        memory (bytes), cache (a RowCache), depth (reads in flight), direct (past the page cache),
+        reader ("io_uring" or "pread")."""
         return self._gather("gather", indices, axis, batch_dims, **rest)
 
     def gather_elements(self, indices: Any, *, axis: int = 0, broadcast: bool = False,
@@ -118,20 +132,22 @@ class Table:
     def _scatter(self, op: str, indices: Any, updates: Any, axis: int = 0, batch_dims: int = 0, *,
                  reduction: str = "none", include_self: bool = True, out_of_range: str = "fail",
                  negative: str = "from_end", out: Path | None = None, **settings: Any) -> None:
-        array, type_name = _indices(indices)
+        path = b"" if out is None else os.fsencode(out)
+        how = _settings(settings)
         values = numpy.asarray(updates, order="C")
         if values.dtype != self.dtype:
             values = values.astype(self.dtype, casting="same_kind")
-        if values.dtype.kind == "V":  # no buffer protocol: pass the bits
-            values = values.view(f"u{values.dtype.itemsize}")
-        self.stats = self._table.scatter(
+        array, type_name = _indices(indices)
+        if values.dtype.kind == "V" or values.dtype.isbuiltin == 2:  # no buffer protocol
+            values = values.view(_BITS[values.dtype.itemsize])
+        self._stats = self._table.scatter(
             op, array, type_name, values, axis, batch_dims, reduction, include_self, out_of_range,
-            negative, "" if out is None else os.fspath(out), _settings(settings))
+            negative, path, how)
 
     def scatter(self, indices: Any, updates: Any, *, axis: int = 0, batch_dims: int = 0,
                 **rest: Any) -> None:
         """sheaf.scatter into the file: a new file with the updates applied takes the old one's
-        place, or goes to `out`. This table still shows the old content; open the file again."""
+        place, and this table follows it; or goes to `out`."""
         self._scatter("scatter", indices, updates, axis, batch_dims, **rest)
 
     def scatter_elements(self, indices: Any, updates: Any, *, axis: int = 0, **rest: Any) -> None:
@@ -146,7 +162,7 @@ class Table:
 def _settings(values: dict[str, Any]) -> Any:
     settings = _sheaf.FileSettings()
     for name, value in values.items():
-        if name not in ("memory", "depth", "direct", "reader", "cache"):
+        if name not in ("memory", "depth", "direct", "reader", "cache", "format"):
             raise TypeError(f"unexpected keyword '{name}'")
         if value is not None:
             setattr(settings, name, value)
@@ -158,7 +174,7 @@ class File(Mapping[str, Table]):
 
     def __init__(self, path: Path) -> None:
         self.path = os.fspath(path)
-        self._file = _sheaf.FileHandle(self.path)
+        self._file = _sheaf.FileHandle(os.fsencode(self.path))
         self.format: str = self._file.format()
         self.metadata: dict[str, str] = dict(self._file.metadata())
         self._names = [info[0] for info in self._file.tensors()]
@@ -166,7 +182,7 @@ class File(Mapping[str, Table]):
     def __getitem__(self, name: str) -> Table:
         if name not in self._names:
             raise KeyError(name)
-        return Table(self._file.table(name))
+        return Table(self._file.table(name), (self.path, name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -176,7 +192,10 @@ class File(Mapping[str, Table]):
 
     def table(self) -> Table:
         """The only tensor of the file."""
-        return Table(self._file.table(""))
+        return Table(self._file.table(""), (self.path, ""))
+
+    def __reduce__(self) -> Any:
+        return File, (self.path,)
 
     def __repr__(self) -> str:
         return f"sheaf.File({self.path!r}, {self.format}, {len(self)} tensors)"
@@ -191,7 +210,14 @@ def open_raw(path: Path, dtype: Any, shape: Any, offset: int = 0) -> Table:
     """A table in a file without a header, `offset` bytes after its start. `dtype` is a NumPy type,
     or Sheaf's name of one ("bf16")."""
     name = dtype if isinstance(dtype, str) else str(numpy.dtype(dtype))
-    return Table(_sheaf.raw_table(os.fspath(path), name, [int(size) for size in shape], offset))
+    file, sizes = os.fspath(path), [int(size) for size in shape]
+    return Table(_sheaf.raw_table(os.fsencode(file), name, sizes, offset),
+                 (file, name, sizes, offset))
+
+
+def _reopen(path: Path, *rest: Any) -> Table:
+    return Table(File(path)._file.table(rest[0]), (path, *rest)) if len(rest) == 1 else open_raw(
+        path, *rest)
 
 
 for _class in (File, Table):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "errors.h"
 
+#include <cerrno>
 #include <new>
 #include <typeinfo>
 #include <utility>
@@ -25,8 +26,20 @@ struct Classes {
   PyObject* device;
   PyObject* buffer;
   PyObject* file;
+  PyObject* file_not_found;
+  PyObject* permission;
 };
 Classes classes;
+
+PyObject* class_of_file(const Error& error) {
+  const auto* file = dynamic_cast<const FileError*>(&error);
+  switch (file ? file->system_error() : 0) {
+    case ENOENT: return classes.file_not_found;
+    case EACCES:
+    case EPERM: return classes.permission;
+    default: return classes.file;
+  }
+}
 
 PyObject* class_of(const Error& error) {
   switch (error.code()) {
@@ -34,7 +47,7 @@ PyObject* class_of(const Error& error) {
     case ErrorCode::kUnsupported: return classes.unsupported;
     case ErrorCode::kOutOfMemory: return classes.out_of_memory;
     case ErrorCode::kDevice: return classes.device;
-    case ErrorCode::kFile: return classes.file;
+    case ErrorCode::kFile: return class_of_file(error);
     default: return classes.argument;
   }
 }
@@ -45,6 +58,13 @@ void set_error(PyObject* type, const Error& error) {
   if (const auto* bad = dynamic_cast<const IndexError*>(&error)) {
     exception.attr("position") = tuple_of(bad->position());
     exception.attr("bad_count") = bad->bad_count();
+  }
+  if (const auto* file = dynamic_cast<const FileError*>(&error)) {
+    const std::string& path = file->path();
+    exception.attr("errno") =
+        file->system_error() != 0 ? nb::object(nb::int_(file->system_error())) : nb::none();
+    exception.attr("filename") =
+        nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), std::ssize(path)));
   }
   PyErr_SetObject(type, exception.ptr());
 }
@@ -121,10 +141,19 @@ nb::tuple tuple_of(const Dims& dims) {
 void load_errors() {
   const nb::module_ module = nb::module_::import_("sheaf._errors");
   const auto get = [&](const char* name) { return nb::object(module.attr(name)).release().ptr(); };
-  classes = {
-      get("Error"),       get("IndexError"),      get("ArgumentError"),    get("AxisError"),
-      get("DTypeError"),  get("IndexDTypeError"), get("UnsupportedError"), get("OutOfMemoryError"),
-      get("DeviceError"), get("BufferError"),     get("FileError")};
+  classes = {get("Error"),
+             get("IndexError"),
+             get("ArgumentError"),
+             get("AxisError"),
+             get("DTypeError"),
+             get("IndexDTypeError"),
+             get("UnsupportedError"),
+             get("OutOfMemoryError"),
+             get("DeviceError"),
+             get("BufferError"),
+             get("FileError"),
+             get("FileNotFoundError"),
+             get("PermissionError")};
   nb::register_exception_translator(translate);
 }
 

@@ -15,6 +15,7 @@
 #include "call.h"
 #include "errors.h"
 #include "sheaf/io.h"
+#include "support/text.h"
 
 namespace sheaf::python {
 namespace {
@@ -39,10 +40,21 @@ Bytes bytes_of(Array array) {
   return Bytes(kept->tensor().data, {bytes}, owner);
 }
 
+// A path as the system has it: any bytes but NUL.
+std::string path_of(const nb::bytes& path) { return {path.c_str(), path.size()}; }
+
+nb::object path_text(const std::string& path) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), std::ssize(path)));
+}
+
 // `type` names the elements; the array itself may show them as something of the same size.
 ConstTensor tensor_of(const Input& array, const std::string& type) {
   TensorSpec spec;
   spec.dtype = dtype_from_name(type);
+  if (static_cast<int64_t>(array.itemsize()) != spec.dtype.bytes()) {
+    raise_argument(cat("elements of ", static_cast<int64_t>(array.itemsize()), " bytes where ",
+                       type, " has ", spec.dtype.bytes(), ": the array changed during the call"));
+  }
   Dims sizes;
   for (size_t d = 0; d < array.ndim(); ++d) {
     sizes.push_back(static_cast<int64_t>(array.shape(d)));
@@ -50,15 +62,33 @@ ConstTensor tensor_of(const Input& array, const std::string& type) {
   return {array.data(), TensorSpec(spec.dtype, sizes)};
 }
 
+std::optional<FileFormat> format_named(const std::string& name) {
+  if (name.empty()) {
+    return std::nullopt;
+  }
+  for (const FileFormat format : {FileFormat::kNpy, FileFormat::kNpz, FileFormat::kSafetensors,
+                                  FileFormat::kOnnx, FileFormat::kRaw}) {
+    if (to_string(format) == name) {
+      return format;
+    }
+  }
+  raise_argument(cat("format is npy, npz, safetensors, onnx or raw, not \"", name, "\""));
+}
+
 struct Settings {
   int64_t memory = FileOptions{}.memory;
   int depth = FileOptions{}.depth;
   bool direct = false;
-  std::string reader;
+  std::string reader, format;
   RowCache* cache = nullptr;
 
   FileOptions options() const {
-    return {.memory = memory, .depth = depth, .direct = direct, .reader = reader, .cache = cache};
+    return {.memory = memory,
+            .depth = depth,
+            .direct = direct,
+            .format = format_named(format),
+            .reader = reader,
+            .cache = cache};
   }
 };
 
@@ -95,7 +125,7 @@ Plan plan_or_raise(const Request& request) {
 nb::tuple gather_table(const Table& table, std::string_view op, const Input& indices,
                        const std::string& index_type, int64_t axis, int64_t batch_dims,
                        bool broadcast, std::string_view out_of_range, std::string_view negative,
-                       nb::handle fill_value, const std::string& out, const Settings& settings) {
+                       nb::handle fill_value, const nb::bytes& out, const Settings& settings) {
   Request request = request_from(
       op_named(op), GatherKeywords{axis, batch_dims, broadcast, out_of_range, negative, fill_value},
       nullptr);
@@ -105,12 +135,14 @@ nb::tuple gather_table(const Table& table, std::string_view op, const Input& ind
   const Plan plan = plan_or_raise(request);
   const nb::tuple shape = shape_of(plan.output());
   FileStats stats;
-  if (!out.empty()) {
-    without_gil([&] { stats = run_to_file(plan, table, index_tensor, out, settings.options()); });
+  const FileOptions options = settings.options();
+  if (out.size() != 0) {
+    const std::string path = path_of(out);
+    without_gil([&] { stats = run_to_file(plan, table, index_tensor, path, options); });
     return nb::make_tuple(nb::none(), shape, stats_dict(stats));
   }
   Array output(plan.output());
-  without_gil([&] { stats = run(plan, table, index_tensor, output.tensor(), settings.options()); });
+  without_gil([&] { stats = run(plan, table, index_tensor, output.tensor(), options); });
   return nb::make_tuple(bytes_of(std::move(output)), shape, stats_dict(stats));
 }
 
@@ -118,7 +150,7 @@ nb::dict scatter_table(const Table& table, std::string_view op, const Input& ind
                        const std::string& index_type, const Input& updates, int64_t axis,
                        int64_t batch_dims, std::string_view reduction, bool include_self,
                        std::string_view out_of_range, std::string_view negative,
-                       const std::string& out, const Settings& settings) {
+                       const nb::bytes& out, const Settings& settings) {
   Request request = request_from(op_named(op),
                                  ScatterKeywords{.axis = axis,
                                                  .batch_dims = batch_dims,
@@ -134,9 +166,10 @@ nb::dict scatter_table(const Table& table, std::string_view op, const Input& ind
   request.updates = update_tensor.spec;
   const Plan plan = plan_or_raise(request);
   FileStats stats;
+  const FileOptions options = settings.options();
+  const std::string path = out.size() == 0 ? table.info().path : path_of(out);
   without_gil([&] {
-    stats = run_scatter_to_file(plan, table, index_tensor, update_tensor,
-                                out.empty() ? table.info().path : out, settings.options());
+    stats = run_scatter_to_file(plan, table, index_tensor, update_tensor, path, options);
   });
   return stats_dict(stats);
 }
@@ -144,14 +177,14 @@ nb::dict scatter_table(const Table& table, std::string_view op, const Input& ind
 nb::tuple info_tuple(const TableInfo& info) {
   const bool c_order = info.spec == TensorSpec(info.spec.dtype, info.spec.sizes);
   return nb::make_tuple(info.name, info.spec.dtype.name(), shape_of(info.spec), info.bytes,
-                        info.path, info.offset, c_order ? "C" : "F", info.storage,
+                        path_text(info.path), info.offset, c_order ? "C" : "F", info.storage,
                         info.unsupported);
 }
 
-Table raw_table(const std::string& path, const std::string& type, const std::vector<int64_t>& shape,
+Table raw_table(const nb::bytes& path, const std::string& type, const std::vector<int64_t>& shape,
                 int64_t offset) {
-  return open_raw(path, TensorSpec(dtype_from_name(type), Dims(std::span<const int64_t>(shape))),
-                  offset);
+  return open_raw(path_of(path),
+                  TensorSpec(dtype_from_name(type), Dims(std::span<const int64_t>(shape))), offset);
 }
 
 // sheaf.Table, once sheaf/_files.py has been imported. Never released: it lives as long as we do.
@@ -185,6 +218,7 @@ void bind_files(nb::module_& module) {
       .def_rw("depth", &Settings::depth)
       .def_rw("direct", &Settings::direct)
       .def_rw("reader", &Settings::reader)
+      .def_rw("format", &Settings::format)
       .def_rw("cache", &Settings::cache, nb::rv_policy::reference);
   nb::class_<Table>(module, "TableHandle", "What sheaf.Table stands on.")
       .def(
@@ -202,7 +236,7 @@ void bind_files(nb::module_& module) {
       .def("scatter", scatter_table,
            nb::sig("def scatter(self, *arguments: Any) -> dict[str, Any]"));
   nb::class_<File>(module, "FileHandle", "What sheaf.File stands on.")
-      .def(nb::init<const std::string&>())
+      .def("__init__", [](File* file, const nb::bytes& path) { new (file) File(path_of(path)); })
       .def("format", [](const File& file) { return std::string(to_string(file.format())); })
       .def("metadata", &File::metadata)
       .def(

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Tables in files, written by the libraries that people write them with."""
 
+import errno
 import json
 import os
+import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -189,7 +192,7 @@ def test_scatter_replaces_the_file(tmp_path, table):
     expected = TABLE.copy()
     np.add.at(expected, IDS, updates)
     np.testing.assert_array_equal(np.load(tmp_path / "t.npy"), expected)
-    np.testing.assert_array_equal(np.asarray(table), TABLE)  # what was opened stays
+    np.testing.assert_array_equal(np.asarray(table), expected)  # the table follows
     sheaf.open(tmp_path / "t.npy").table().scatter_nd([[0, 0, 0]], np.float32([9]),
                                                       out=tmp_path / "u.npy")
     assert np.load(tmp_path / "u.npy")[0, 0, 0] == 9
@@ -242,3 +245,184 @@ def test_example(tmp_path, monkeypatch):
     rows = embed[[17, 3, 42]]  # an ordinary NumPy array; only these rows were read
     # [/example]
     np.testing.assert_array_equal(rows, TABLE[[17, 3, 42]])
+
+
+# Files that change hands.
+
+def test_scatters_follow_each_other(tmp_path):
+    path = tmp_path / "two.safetensors"
+    safetensors_numpy = pytest.importorskip("safetensors.numpy")
+    zeros = np.zeros((4, 2), np.float32)
+    safetensors_numpy.save_file({"a": zeros, "b": zeros + 7}, path)
+    table = sheaf.open(path)["a"]
+    row = np.ones((1, 2), np.float32)
+    for i in range(4):
+        table.scatter([i], row * i)
+        np.testing.assert_array_equal(table[i], row[0] * i)
+    again = safetensors_numpy.load_file(path)
+    np.testing.assert_array_equal(again["a"][:, 0], [0, 1, 2, 3])
+    np.testing.assert_array_equal(again["b"], zeros + 7)
+
+
+def test_a_replaced_file_is_not_written_back(tmp_path):
+    path = tmp_path / "t.npy"
+    np.save(path, np.zeros(3, np.float32))
+    old = sheaf.open(path).table()
+    sheaf.open(path).table().scatter([0], np.float32([5]))
+    with pytest.raises(sheaf.FileError, match="replaced since it was opened") as caught:
+        old.scatter([1], np.float32([6]))
+    assert caught.value.errno == errno.ESTALE
+    np.testing.assert_array_equal(np.load(path), [5, 0, 0])
+
+
+def test_a_result_never_replaces_its_table(tmp_path):
+    path, link = tmp_path / "t.npy", tmp_path / "link.npy"
+    np.save(path, np.arange(3.0))
+    link.symlink_to(path)
+    table = sheaf.open(path).table()
+    for out in (path, link):
+        with pytest.raises(sheaf.FileError, match="is its own input"):
+            table.gather([1], out=out)
+    np.testing.assert_array_equal(np.load(path), np.arange(3.0))
+
+
+def test_suffixes(tmp_path, table):
+    with pytest.raises(sheaf.FileError, match="unknown suffix"):
+        table.gather([1], out=tmp_path / "r.parquet")
+    table.gather([1], out=tmp_path / "r.parquet", format="npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "r.parquet"), np.asarray(table)[[1]])
+    with pytest.raises(sheaf.ArgumentError, match="format is npy, npz"):
+        table.gather([1], out=tmp_path / "r.x", format="parquet")
+
+
+def test_missing_files(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        sheaf.open(tmp_path / "missing.npy")
+    assert isinstance(caught.value, sheaf.FileError)
+    assert caught.value.errno == errno.ENOENT
+    assert caught.value.filename == str(tmp_path / "missing.npy")
+    assert str(caught.value).startswith("file: cannot open\n  No such file")
+    with pytest.raises(sheaf.FileError, match="NUL in a path"):
+        sheaf.open(str(tmp_path / "a.npy") + "\0.bak")
+
+
+def test_names_of_any_bytes(tmp_path):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.npy")
+    np.save(path, np.arange(3.0))
+    table = sheaf.open(path).table()
+    assert table.path == path
+    np.testing.assert_array_equal(table[[1]], [1.0])
+    bad = tmp_path / "bad.safetensors"
+    bad.write_bytes(b"\x08\0\0\0\0\0\0\0{\"\xff\xfe\":1")
+    with pytest.raises(sheaf.FileError, match="malformed JSON"):
+        sheaf.open(bad)
+
+
+def test_pickle(tmp_path, table):
+    again = pickle.loads(pickle.dumps(table))
+    np.testing.assert_array_equal(again[[1]], table[[1]])
+    (tmp_path / "r.bin").write_bytes(np.arange(6, dtype=np.int16).tobytes())
+    raw = pickle.loads(pickle.dumps(sheaf.open_raw(tmp_path / "r.bin", "i16", [2, 2], 4)))
+    np.testing.assert_array_equal(raw, [[2, 3], [4, 5]])
+    file = pickle.loads(pickle.dumps(sheaf.open(table.path)))
+    assert list(file) == [table.name]
+
+
+# Arguments whose code changes other arguments.
+
+def _flip(ids):
+    """Gives the array another type while a call is on its way."""
+    try:
+        ids.dtype = np.int8
+    except (AttributeError, ValueError, DeprecationWarning):
+        pytest.skip("this NumPy does not let the type of an array be changed")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_arguments_that_change_each_other(tmp_path, table):
+    rows = table.shape[0]
+
+    class Out:
+        def __fspath__(self):
+            _flip(ids)
+            return str(tmp_path / "out.npy")
+
+    class Updates:
+        def __array__(self, dtype=None, copy=None):
+            _flip(ids)
+            return np.zeros((rows, *table.shape[1:]), table.dtype)
+
+    for call in (lambda: table.gather(ids, out=Out()), lambda: table.scatter(ids, Updates())):
+        ids = np.arange(rows)
+        try:
+            call()  # on the indices as they were, or as they are: 8 * rows small numbers
+        except sheaf.Error:
+            pass
+    for name in ("dtype", "shape", "nbytes", "path", "stats"):
+        with pytest.raises(AttributeError):
+            setattr(table, name, None)
+
+
+def test_indices_that_change_during_a_gather(tmp_path):
+    path = tmp_path / "t.npy"
+    data = np.repeat(np.arange(2048, dtype=np.float32)[:, None], 1024, axis=1)
+    np.save(path, data)
+    table = sheaf.open(path).table()
+    ids = np.arange(4000) % 2048
+    stop = threading.Event()
+
+    def flip():
+        while not stop.is_set():
+            ids[1000:] = 0
+            ids[1000:] = 2047
+
+    thread = threading.Thread(target=flip)
+    thread.start()
+    try:
+        for memory in (1 << 20, 1 << 28):
+            rows = table.gather(ids, memory=memory)
+            assert (rows == rows[:, :1]).all()
+            np.testing.assert_array_equal(rows[:1000, 0], np.arange(1000))
+    finally:
+        stop.set()
+        thread.join()
+
+
+# table[...] is NumPy's.
+
+_MASK = np.arange(5) % 2 == 0
+_KEYS = [
+    (5 % 5, 0), (2, 0), (slice(None), 0), (slice(1, 4), slice(None), 1), Ellipsis, (), (Ellipsis, 1),
+    (1, Ellipsis), slice(4, 0, -2), ([0, 3], 1), ([0, 3], [1, 2]), (2, slice(None), [0, 1]),
+    ([[0, 1], [2, 3]], slice(None), 1), (slice(None), [2, 0]), _MASK, (_MASK, 2), [], (slice(0, 0), 1),
+    (np.arange(20).reshape(5, 4) % 3 == 0,), (slice(None), np.array([True, False, True, False])),
+    (-1, -1, -1), np.int64(3), np.uint8([1, 2]), (slice(None), slice(None), [[1], [0]]), (slice(None),) * 3,
+    (1, slice(None), [True, False]),
+]
+
+
+@pytest.mark.parametrize("key", _KEYS, ids=str)
+def test_indexing_is_numpys(tmp_path, key):
+    data = np.arange(40.0).reshape(5, 4, 2)
+    np.save(tmp_path / "t.npy", data)
+    got = sheaf.open(tmp_path / "t.npy").table()[key]
+    np.testing.assert_array_equal(got, data[key])
+    assert np.shape(got) == np.shape(data[key])
+
+
+@pytest.mark.parametrize("key", [
+    None, (None, 1), "a", (1, "a"), 1.5, [0.5], True, (0, 0, 0, 0), (Ellipsis, Ellipsis), [[1], [2, 3]],
+    np.ones(4, bool), object(),
+], ids=str)
+def test_indexing_that_is_refused(tmp_path, key):
+    np.save(tmp_path / "t.npy", np.arange(40.0).reshape(5, 4, 2))
+    table = sheaf.open(tmp_path / "t.npy").table()
+    with pytest.raises(sheaf.IndexError, match="try: integers, slices"):
+        table[key]
+
+
+@pytest.mark.parametrize("key", [5, -6, (5, 0), (0, 4), (slice(None), 4), ([0, 5], [0, 0]), (0, [4], 1)], ids=str)
+def test_indexing_out_of_range(tmp_path, key):
+    np.save(tmp_path / "t.npy", np.arange(40.0).reshape(5, 4, 2))
+    with pytest.raises(sheaf.IndexError):
+        sheaf.open(tmp_path / "t.npy").table()[key]
