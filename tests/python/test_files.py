@@ -313,7 +313,7 @@ def test_names_of_any_bytes(tmp_path):
     assert table.path == path
     np.testing.assert_array_equal(table[[1]], [1.0])
     bad = tmp_path / "bad.safetensors"
-    bad.write_bytes(b"\x08\0\0\0\0\0\0\0{\"\xff\xfe\":1")
+    bad.write_bytes(b"\x07\0\0\0\0\0\0\0{\"\xff\xfe\":1")
     with pytest.raises(sheaf.FileError, match="malformed JSON"):
         sheaf.open(bad)
 
