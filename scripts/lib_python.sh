@@ -55,18 +55,38 @@ build_package() {
     --config-settings cmake.define.SHEAF_COMMAND=OFF .
 }
 
-# Makes the environment, with its requirements and the package, or brings it up to date. Quick if
-# nothing has changed. Two of these at a time wait for each other.
-prepare_python() {
+# build_extension <tree> <folder> [cmake argument...]: builds the package of another tree, or with
+# other flags, without installing it: <folder>/package goes into PYTHONPATH. For scripts/mutate and
+# scripts/coverage.
+build_extension() {
+  local python=$PWD/$venv/bin/python tree=$1 folder=$2
+  use_ccache
+  cmake --log-level=NOTICE -S "$tree/python" -B "$folder" -G Ninja \
+    -DPython_EXECUTABLE="$python" -Dnanobind_DIR="$("$python" -m nanobind --cmake_dir)" \
+    -DSHEAF_VENDOR=OFF -DSHEAF_COMMAND=OFF -DSHEAF_CUDA=OFF -DSHEAF_WERROR=ON "${@:3}"
+  cmake --build "$folder" --target _sheaf
+  mkdir -p "$folder/package"
+  cp -r "$tree/python/sheaf" "$folder/package/"
+  cp "$folder"/_sheaf.*.so "$folder/package/sheaf/"
+}
+
+# Makes the environment with its requirements, or brings it up to date.
+prepare_venv() {
   install_packages "${python_packages[@]}"
   mkdir -p build
-  exec {python_lock}>build/venv.lock
-  flock "$python_lock"
   if [[ ! -x $venv/bin/python ]]; then
     "$(base_python)" -m venv "$venv"
   fi
   unless_stamped requirements "$(hash_of python/requirements.txt)" \
     install_requirements python/requirements.txt
+}
+
+# The same and the package. Quick if nothing has changed. Two of these at a time wait for each other.
+prepare_python() {
+  mkdir -p build
+  exec {python_lock}>build/venv.lock
+  flock "$python_lock"
+  prepare_venv
   # Where jaxlib is, the package is built with sheaf.jax.
   unless_stamped package "$(hash_of CMakeLists.txt LICENSE cmake include pyproject.toml python src
     compgen -G "$venv/lib/python3*/site-packages/jaxlib/version.py" || true)" build_package
