@@ -2,6 +2,7 @@
 """The functions as Python objects: signatures, pickling, names of arguments, threads, the command."""
 
 import inspect
+import os
 import pickle
 import subprocess
 import sys
@@ -88,7 +89,7 @@ def test_threads():
 def test_threads_by_the_environment(value, threads, warned):
     program = "import sheaf; print(sheaf.get_num_threads())"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                         env={"SHEAF_NUM_THREADS": value})
+                         env={**os.environ, "SHEAF_NUM_THREADS": value})
     assert run.stdout == f"{threads}\n"
     assert ("SHEAF_NUM_THREADS='two'" in run.stderr) == warned
 

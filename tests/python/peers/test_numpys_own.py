@@ -30,10 +30,11 @@ def test_numpys_own(suite):
         pytest.skip("this NumPy comes without its tests")
     which, least = SUITES[suite]
     here = str(Path(__file__).parent)
+    path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rf", "--tb=line", "-p", "patched_numpy", "-p",
          "no:cacheprovider", "-c", os.devnull, "--rootdir", here, "--pyargs", suite, "-k", which],
-        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": here})
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
     failed = [line for line in run.stdout.splitlines() if line.startswith("FAILED")]
     passed = re.search(r"(\d+) passed", run.stdout)
     assert [line for line in failed if not EXPECTED.search(line)] == [], run.stdout
