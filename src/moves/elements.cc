@@ -25,20 +25,12 @@ namespace {
 // three kinds they are then.
 template <class Change>
 Work convert(const char* who, const TensorSpec& from, const TensorSpec& to, Change change) {
+  check_tensors(who, {{"from", from}, {"to", to}});
   check_numbers(who, from);
   check_numbers(who, to);
   check_same_sizes(who, from, to);
   check_written(who, to);
-  if (!byte_range(from)) {
-    refuse({who, "tensor too large", "its strides reach further than 2^63 - 1 bytes", from.str(),
-            "check the strides; they are in elements"});
-  }
-  return {[=, rows = rows_of(from, to)](auto inputs, auto outputs, const Queue& queue) {
-    // In place is safe where both walk through the same addresses.
-    const bool in_place = inputs[0] == outputs[0] && from == to;
-    if (!in_place) {
-      check_apart(who, inputs[0], from, outputs[0], to);
-    }
+  Work work{[=, rows = rows_of(from, to)](auto inputs, auto outputs, const Queue& queue) {
     const auto* read = static_cast<const std::byte*>(inputs[0]);
     auto* written = static_cast<std::byte*>(outputs[0]);
     const auto piece = [&](int64_t from_at, int64_t to_at, int64_t, int64_t count) {
@@ -50,9 +42,12 @@ Work convert(const char* who, const TensorSpec& from, const TensorSpec& to, Chan
         store(to.dtype, wide, numbers, written + to_at + i * rows.b_step(), rows.b_step(), block);
       }
     };
-    run_ranges(who, rows.elements, rows.elements * kElementCost, queue,
+    run_ranges(who, rows.elements, cost_of(rows.elements, kElementCost), queue,
                [&](int64_t begin, int64_t end) { for_pieces(rows, begin, end, piece); });
   }};
+  // In place is safe: both walk through the same addresses, and a block is read before it is
+  // written.
+  return checked(who, {{"from", from}}, {{"to", to}}, std::move(work), InPlace::kAllowed);
 }
 
 double as_double(Wide wide, const WideNumber& number) {
@@ -81,6 +76,7 @@ Work scale(const char* who, const TensorSpec& from, const TensorSpec& to, double
 }
 
 Work sequence(const char* who, const TensorSpec& to, const Scalar& start, const Scalar& delta) {
+  check_tensor(who, "to", to);
   check_numbers(who, to);
   check_written(who, to);
   std::byte elements[2][kMaxElementBytes] = {};
@@ -92,7 +88,7 @@ Work sequence(const char* who, const TensorSpec& to, const Scalar& start, const 
   WideNumber first, step;
   load(to.dtype, elements[0], 0, 1, &first);
   load(to.dtype, elements[1], 0, 1, &step);
-  return {[=, rows = rows_of(to, to)](auto, auto outputs, const Queue& queue) {
+  Work work{[=, rows = rows_of(to, to)](auto, auto outputs, const Queue& queue) {
     auto* written = static_cast<std::byte*>(outputs[0]);
     const Wide wide = wide_of(to.dtype);
     const auto piece = [&](int64_t at, int64_t, int64_t place, int64_t count) {
@@ -107,9 +103,10 @@ Work sequence(const char* who, const TensorSpec& to, const Scalar& start, const 
         store(to.dtype, wide, &number, written + at + i * rows.a_step(), 0, 1);
       }
     };
-    run_ranges(who, rows.elements, rows.elements * kElementCost, queue,
+    run_ranges(who, rows.elements, cost_of(rows.elements, kElementCost), queue,
                [&](int64_t begin, int64_t end) { for_pieces(rows, begin, end, piece); });
   }};
+  return checked(who, {}, {{"to", to}}, std::move(work));
 }
 
 namespace {
@@ -137,6 +134,7 @@ class HostCopy {
 
 Work reverse_subsequences(const char* who, const TensorSpec& from, const TensorSpec& lengths,
                           const TensorSpec& to, int64_t axis) {
+  check_tensors(who, {{"from", from}, {"lengths", lengths}, {"to", to}});
   check_reduced(who, "lengths", lengths, from, axis);
   const int along = static_cast<int>(axis);
   // The indices of a gather_elements. Dimensions along which the lengths repeat need none of their
@@ -177,30 +175,32 @@ Work reverse_subsequences(const char* who, const TensorSpec& from, const TensorS
     const int64_t entry = place / axis_stride % size;
     return entry < reversed ? reversed - 1 - entry : entry;
   };
-  return {[=, plan = make_plan(r)](auto inputs, auto outputs, const Queue& queue) {
-            // The host reads the lengths and makes indices of them; the data stay where they are.
-            const HostCopy host_lengths(inputs[1], lengths, queue);
-            std::vector<int64_t> places(static_cast<size_t>(rows.elements));
-            const auto piece = [&](int64_t, int64_t length_at, int64_t place, int64_t count) {
-              for (int64_t i = 0; i < count; ++i) {
-                const auto* length = host_lengths.data() + length_at + i * rows.b_step();
-                places[static_cast<size_t>(place + i)] = index_of(length, place + i);
+  Work work{[=, plan = make_plan(r)](auto inputs, auto outputs, const Queue& queue) {
+              // The host reads the lengths and makes indices of them; the data stay where they are.
+              const HostCopy host_lengths(inputs[1], lengths, queue);
+              std::vector<int64_t> places(static_cast<size_t>(rows.elements));
+              const auto piece = [&](int64_t, int64_t length_at, int64_t place, int64_t count) {
+                for (int64_t i = 0; i < count; ++i) {
+                  const auto* length = host_lengths.data() + length_at + i * rows.b_step();
+                  places[static_cast<size_t>(place + i)] = index_of(length, place + i);
+                }
+              };
+              run_ranges(who, rows.elements, cost_of(rows.elements, kElementCost), queue,
+                         [&](int64_t begin, int64_t end) { for_pieces(rows, begin, end, piece); });
+              if (queue.device.empty()) {
+                return run_plan(plan, inputs[0], places.data(), outputs[0], queue);
               }
-            };
-            run_ranges(who, rows.elements, rows.elements * kElementCost, queue,
-                       [&](int64_t begin, int64_t end) { for_pieces(rows, begin, end, piece); });
-            if (queue.device.empty()) {
-              return run_plan(plan, inputs[0], places.data(), outputs[0], queue);
-            }
-            DeviceMemory there(queue.device, places.size() * sizeof(int64_t));
-            there.upload(places.data(), there.bytes());
-            run_plan(plan, inputs[0], there.data(), outputs[0], queue);
-          },
-          true};
+              DeviceMemory there(queue.device, places.size() * sizeof(int64_t));
+              there.upload(places.data(), there.bytes());
+              run_plan(plan, inputs[0], there.data(), outputs[0], queue);
+            },
+            true};
+  return checked(who, {{"from", from}, {"lengths", lengths}}, {{"to", to}}, std::move(work));
 }
 
 Work one_hot(const char* who, const TensorSpec& indices, const TensorSpec& off_on,
              const TensorSpec& to, int64_t axis) {
+  check_tensors(who, {{"indices", indices}, {"values", off_on}, {"to", to}});
   check_reduced(who, "indices", indices, to, axis);
   // The on value is the next element along the fastest dimension that has one.
   int64_t on_stride = 0;
@@ -227,14 +227,15 @@ Work one_hot(const char* who, const TensorSpec& indices, const TensorSpec& off_o
   r.output_given = true;
   r.axis = axis;
   r.rule = {.negative = Negative::kFromEnd, .out_of_range = OutOfRange::kSkip};
-  return {[off = std::move(off), on = make_plan(r), on_bytes = on_stride * to.dtype.bytes()](
-              auto inputs, auto outputs, const Queue& queue) {
-            const auto* values = static_cast<const std::byte*>(inputs[1]);
-            const void* source[] = {values};
-            off(source, outputs, queue);
-            run_plan(on, outputs[0], inputs[0], values + on_bytes, outputs[0], queue);
-          },
-          true};
+  Work work{[off = std::move(off), on = make_plan(r), on_bytes = on_stride * to.dtype.bytes()](
+                auto inputs, auto outputs, const Queue& queue) {
+              const auto* values = static_cast<const std::byte*>(inputs[1]);
+              const void* source[] = {values};
+              off(source, outputs, queue);
+              run_plan(on, outputs[0], inputs[0], values + on_bytes, outputs[0], queue);
+            },
+            true};
+  return checked(who, {{"indices", indices}, {"values", off_on}}, {{"to", to}}, std::move(work));
 }
 
 }  // namespace sheaf::moves

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "sheaf/tensor.h"
+#include "support/checked.h"
 
 namespace sheaf::moves {
 
@@ -24,6 +25,7 @@ inline bool chains(int64_t outer, int64_t inner, int64_t size) {
   return outer % size == 0 && outer / size == inner;
 }
 
+// Of tensors that check_tensor() has let pass: no step overflows.
 inline Rows rows_of(const TensorSpec& a, const TensorSpec& b) {
   Rows rows{{}, {}, {}, element_count(a.sizes)};
   for (int d = 0; d < a.rank(); ++d) {
@@ -74,17 +76,23 @@ void for_pieces(const Rows& rows, int64_t begin, int64_t end, Body body) {
     a -= at[last] * rows.a_steps[last];
     b -= at[last] * rows.b_steps[last];
     at[last] = 0;
-    for (int d = last - 1; d >= 0; --d) {
-      a += rows.a_steps[d];
-      b += rows.b_steps[d];
-      if (++at[d] < rows.sizes[d]) {
+    for (int d = last - 1; d >= 0; --d) {  // never a step past the end, which could overflow
+      if (at[d] + 1 < rows.sizes[d]) {
+        a += rows.a_steps[d];
+        b += rows.b_steps[d];
+        ++at[d];
         break;
       }
-      a -= rows.a_steps[d] * rows.sizes[d];
-      b -= rows.b_steps[d] * rows.sizes[d];
+      a -= rows.a_steps[d] * at[d];
+      b -= rows.b_steps[d] * at[d];
       at[d] = 0;
     }
   }
+}
+
+// What `items` cost if each costs `each`, as bytes moved; the largest number where it is beyond.
+inline int64_t cost_of(int64_t items, int64_t each) {
+  return checked_mul(items, each).value_or(INT64_MAX);
 }
 
 // More parts than this do not make anything faster.

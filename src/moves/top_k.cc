@@ -3,14 +3,15 @@
 // The largest or smallest entries along an axis, and where they were.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "execution/cancel.h"
 #include "execution/ranges.h"
+#include "moves/check.h"
 #include "moves/convert.h"
 #include "moves/moves.h"
 #include "moves/rows.h"
-#include "plan/byte_ranges.h"
 #include "support/text.h"
 
 namespace sheaf::moves {
@@ -28,14 +29,14 @@ bool wide_less(Wide wide, const WideNumber& a, const WideNumber& b) {
   return false;
 }
 
+// More than any memory holds, and few enough to be counted in bytes.
+constexpr int64_t kMostEntries = int64_t{1} << 48;
+
 void check_top_k(const char* who, const TensorSpec& from, const TensorSpec& values,
                  const TensorSpec& places, int64_t axis) {
-  const std::string given =
-      cat("from ", from.str(), "   values ", values.str(), "   indices ", places.str());
-  if (axis < 0 || axis >= from.rank()) {
-    refuse({who, "axis out of range", cat("axis = ", axis), given,
-            cat("an axis from 0 to ", from.rank() - 1)});
-  }
+  check_tensors(who, {{"from", from}, {"values", values}, {"indices", places}});
+  check_axis(who, from, axis);
+  const std::string given = described({{"from", from}, {"values", values}, {"indices", places}});
   if (!is_number(from.dtype) || values.dtype != from.dtype || !places.dtype.is_integer()) {
     refuse({who, "types do not fit",
             cat("from is ", from.dtype.name(), ", values ", values.dtype.name(), " and indices ",
@@ -50,22 +51,15 @@ void check_top_k(const char* who, const TensorSpec& from, const TensorSpec& valu
             cat("values is ", bracketed(values.sizes), " and indices ", bracketed(places.sizes)),
             given, "equal shapes: that of from, with no more entries along the axis"});
   }
-  const int64_t value_bits = 8 * places.dtype.bytes() - (places.dtype.is_signed_integer() ? 1 : 0);
-  if (value_bits < 63 && from.sizes[along] > int64_t{1} << value_bits) {
-    refuse({who, "indices are too narrow",
-            cat(places.dtype.name(), " does not hold the place ", from.sizes[along] - 1), given,
-            "indices of type i32 or i64"});
-  }
-  for (const TensorSpec* spec : {&values, &places}) {
-    if (!byte_range(*spec) || !elements_disjoint(*spec)) {
-      refuse({who, "output overlaps itself",
-              cat("strides ", bracketed(spec->strides), " place several elements in one spot"),
-              given, "strides that keep the elements apart"});
-    }
-  }
-  if (!byte_range(from)) {
-    refuse({who, "tensor too large", "its strides reach further than 2^63 - 1 bytes", given,
-            "check the strides; they are in elements"});
+  check_written(who, values);
+  check_written(who, places);
+  check_holds(who, "indices are", places.dtype, from.sizes[along] - 1, given,
+              "indices of type i32 or i64");
+  if (from.sizes[along] > kMostEntries) {
+    refuse({who, "tensor too large",
+            cat(from.sizes[along], " entries along the axis, but at most ", kMostEntries,
+                " are sorted"),
+            given, "check how the shape was computed"});
   }
 }
 
@@ -151,22 +145,10 @@ int64_t part_count(int64_t sequences, int64_t size) {
 Work top_k(const char* who, const TensorSpec& from, const TensorSpec& values,
            const TensorSpec& places, int64_t axis, bool largest) {
   check_top_k(who, from, values, places, axis);
-  return {[=, sorter = Sorter{from, values, places, static_cast<int>(axis), largest}](
-              auto inputs, auto outputs, const Queue& queue) {
+  Work work{[=, sorter = Sorter{from, values, places, static_cast<int>(axis), largest}](
+                auto inputs, auto outputs, const Queue& queue) {
     const Memory memory{static_cast<const std::byte*>(inputs[0]),
                         static_cast<std::byte*>(outputs[0]), static_cast<std::byte*>(outputs[1])};
-    if ((memory.from == nullptr || memory.values == nullptr || memory.places == nullptr) &&
-        element_count(from.sizes) > 0) {
-      refuse(
-          {who, "null pointer", "a tensor has no memory", from.str(), "memory for every tensor"});
-    }
-    const ByteRange source = *byte_range(from);
-    if (ranges_meet(memory.from, source, memory.values, *byte_range(values)) ||
-        ranges_meet(memory.from, source, memory.places, *byte_range(places)) ||
-        ranges_meet(memory.values, *byte_range(values), memory.places, *byte_range(places))) {
-      refuse({who, "output overlaps", "two of the tensors share memory", from.str(),
-              "memory of its own for each"});
-    }
     if (sorter.kept() == 0) {
       return;
     }
@@ -178,7 +160,7 @@ Work top_k(const char* who, const TensorSpec& from, const TensorSpec& values,
       part.order.resize(static_cast<size_t>(sorter.size()));
     }
     const CancelScope* scope = current_cancel_scope();  // of this thread, not of the pool's
-    run_ranges(who, parts.count, element_count(from.sizes) * kEntryCost, queue,
+    run_ranges(who, parts.count, cost_of(element_count(from.sizes), kEntryCost), queue,
                [&](int64_t begin, int64_t end) {
                  CancelPoint cancel(scope);
                  for (int64_t part = begin; part < end; ++part) {
@@ -191,6 +173,7 @@ Work top_k(const char* who, const TensorSpec& from, const TensorSpec& values,
                  }
                });
   }};
+  return checked(who, {{"from", from}}, {{"values", values}, {"indices", places}}, std::move(work));
 }
 
 }  // namespace sheaf::moves
