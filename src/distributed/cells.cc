@@ -5,17 +5,32 @@
 
 #include "plan/byte_ranges.h"
 #include "plan/lower.h"
+#include "plan/refuse.h"
 #include "plan/resolve.h"
+#include "support/checked.h"
+#include "support/text.h"
 
 namespace sheaf::distributed {
 namespace {
 
+// The sizes of a plan multiply to an int64 even where some of them are 0.
 int64_t product(const Dims& sizes, int from, int to) {
   int64_t result = 1;
   for (int d = from; d < to; ++d) {
     result *= sizes[d];
   }
   return result;
+}
+
+// A row of a tensor without entries may still be longer than any memory.
+int64_t bytes_of(const Request& r, int64_t elements) {
+  const auto bytes = checked_mul(elements, r.data.dtype.bytes());
+  if (!bytes) {
+    refuse(r, {Reason::kTooLarge, "data"}, "tensor too large",
+           cat("a row of ", elements, " elements has more than 2^63 - 1 bytes"),
+           "check how the shape was computed");
+  }
+  return *bytes;
 }
 
 bool is_elements(const Request& r) {
@@ -160,16 +175,17 @@ CellSpace cell_space(const Plan& plan) {
   CellSpace space;
   const Dims strides = cell_strides(r, space);
   add_walk(r, strides, space);
-  const int64_t bytes = r.data.dtype.bytes();
   if (is_elements(r)) {
-    space.after_bytes = bytes;
+    space.after_bytes = r.data.dtype.bytes();
   } else if (is_nd(r)) {
     const auto end = static_cast<int>(r.batch_dims + r.indices.sizes.back());
-    space.after_bytes = product(r.data.sizes, end, r.data.rank()) * bytes;
+    space.after_bytes = bytes_of(r, product(r.data.sizes, end, r.data.rank()));
   } else {
     const auto axis = static_cast<int>(r.axis);
     space.before = product(r.data.sizes, static_cast<int>(r.batch_dims), axis);
-    space.after_bytes = product(r.data.sizes, axis + 1, r.data.rank()) * bytes;
+    const int64_t after = product(r.data.sizes, axis + 1, r.data.rank());
+    space.after_bytes = bytes_of(r, after);
+    bytes_of(r, space.before * after);  // all of the row
   }
   space.section_tuples = space.tuples;
   if (space.before != 1) {

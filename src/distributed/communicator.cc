@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <new>
 #include <string>
 #include <thread>
@@ -90,6 +91,10 @@ void Communicator::check(int code, const char* what) const {
 // must not: messages move while MPI is called.
 void Communicator::wait(MPI_Request* requests, int64_t count) const {
   constexpr int kPolls = 64;
+  constexpr int64_t kMostRequests = std::numeric_limits<int>::max();
+  for (; count > kMostRequests; count -= kMostRequests, requests += kMostRequests) {
+    wait(requests, kMostRequests);
+  }
   int done = 0;
   for (int64_t polls = 0; done == 0; ++polls) {
     check(MPI_Testall(static_cast<int>(count), requests, &done, MPI_STATUSES_IGNORE),

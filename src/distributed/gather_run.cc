@@ -6,6 +6,7 @@
 
 #include "distributed/rows.h"
 #include "plan/refuse.h"
+#include "support/checked.h"
 #include "support/text.h"
 
 namespace sheaf::distributed {
@@ -17,7 +18,9 @@ constexpr int64_t kMinRows = 64;
 
 // Two rounds are under way at a time: cells and rows of both, on both sides.
 int64_t bytes_per_quota(const CellSpace& space, int ranks) {
-  return ranks * (4 * space.row_bytes() + 2 * int64_t{8} + LocalPart::bytes_per_row(space));
+  const int64_t rows = saturating_mul(4, space.row_bytes());
+  return saturating_mul(ranks,
+                        saturating_add(rows, 2 * int64_t{8} + LocalPart::bytes_per_row(space)));
 }
 
 int64_t batch_tuples(int64_t workspace, int64_t largest) {
@@ -27,15 +30,17 @@ int64_t batch_tuples(int64_t workspace, int64_t largest) {
 
 int64_t row_quota(const Plan& plan, const CellSpace& space, int ranks, int64_t workspace,
                   int64_t batch) {
+  const int64_t least = saturating_mul(2, bytes_per_quota(space, ranks));
   const int64_t quota = workspace / 2 / bytes_per_quota(space, ranks);
   if (quota < 1) {
     refuse(plan.request(), {Reason::kOption}, "workspace too small",
            cat("workspace_bytes = ", workspace, ", but a row of ", space.row_bytes(),
-               " bytes per pair of ", ranks, " ranks needs ", 2 * bytes_per_quota(space, ranks)),
-           cat("workspace_bytes = ", 2 * bytes_per_quota(space, ranks), " or more"));
+               " bytes per pair of ", ranks, " ranks needs ", least),
+           cat("workspace_bytes = ", least, " or more"));
   }
   // Rows of one round stay in the cache between gather, message and unpacking.
-  const int64_t in_cache = kRoundBytes / (ranks * std::max<int64_t>(space.row_bytes(), 1));
+  const int64_t in_cache =
+      kRoundBytes / saturating_mul(ranks, std::max<int64_t>(space.row_bytes(), 1));
   return std::min({quota, batch, std::max(in_cache, kMinRows)});
 }
 
@@ -48,7 +53,7 @@ GatherRun::GatherRun(const Communicator& comm, const mpi::ShardedTensor& tensor,
       plan_(plan),
       space_(space),
       batch_tuples_(batch_tuples(options.workspace_bytes, largest_tuples)),
-      batches_((largest_tuples + batch_tuples_ - 1) / batch_tuples_),
+      batches_(pieces_of(largest_tuples, batch_tuples_)),
       quota_(row_quota(plan, space, comm.ranks(), options.workspace_bytes, batch_tuples_)),
       distinct_(tensor.split(), space.inner, std::min(batch_tuples_, space.tuples)),
       part_(tensor, plan, space, quota_ * comm.ranks(), options.workspace_bytes / 4),
@@ -89,7 +94,7 @@ void GatherRun::run_batch(const void* indices, int64_t first, int64_t count, std
   fill(first, count, output);
   const int64_t most = std::max(*std::max_element(counts_.asked.begin(), counts_.asked.end()),
                                 *std::max_element(counts_.served.begin(), counts_.served.end()));
-  const int64_t rounds = (most + quota_ - 1) / quota_;
+  const int64_t rounds = pieces_of(most, quota_);
   traffic.rounds += rounds;
   if (rounds > 0) {
     post_requests(0);

@@ -7,12 +7,14 @@
 #include "distributed/communicator.h"
 #include "execution/copy_rows.h"
 #include "execution/host_steps.h"
+#include "plan/byte_ranges.h"
 #include "plan/lower.h"
 #include "plan/reduce.h"
 #include "plan/refuse.h"
 #include "plan/scatter_steps.h"
 #include "sheaf/gather.h"
 #include "sheaf/scatter.h"
+#include "support/checked.h"
 #include "support/float_mode.h"
 #include "support/text.h"
 
@@ -25,7 +27,8 @@ void merge_chains(TensorSpec& view, int& groups) {
   merged.dtype = view.dtype;
   int count = 0;
   for (int d = 0; d < view.rank(); ++d) {
-    if (d > 0 && d < groups && merged.strides.back() == view.sizes[d] * view.strides[d]) {
+    const auto reach = checked_mul(view.sizes[d], view.strides[d]);
+    if (d > 0 && d < groups && reach && merged.strides.back() == *reach) {
       merged.sizes.back() *= view.sizes[d];
       merged.strides.back() = view.strides[d];
       continue;
@@ -71,7 +74,7 @@ LocalPart::LocalPart(const mpi::ShardedTensor& tensor, const Plan& whole, const 
   merge_chains(view_, groups_);
   has_rows_ = row_bytes_ > 0 && !part_.table() && queue_.device.empty() && groups_ == 1 &&
               rows_are_packed();
-  row_stride_ = groups_ == 1 ? view_.strides[0] * view_.dtype.bytes() : 0;
+  row_stride_ = groups_ == 1 ? used_byte_stride(view_, 0) : 0;
   if (groups_ > 1 || whole_table_) {
     tuples_.resize(static_cast<size_t>(max_rows * groups_));
   }

@@ -6,6 +6,7 @@
 
 #include "distributed/rows.h"
 #include "plan/refuse.h"
+#include "support/checked.h"
 #include "support/text.h"
 
 namespace sheaf::distributed {
@@ -14,8 +15,8 @@ namespace {
 constexpr int64_t kScanned = 4096;  // tuples whose cells are read at a time
 
 int64_t bytes_per_update(const CellSpace& space) {
-  return 4 * (space.row_bytes() + 8) + int64_t{sizeof(int64_t)} * 3 +
-         LocalPart::bytes_per_row(space);
+  const int64_t rows = saturating_mul(4, saturating_add(space.row_bytes(), 8));
+  return saturating_add(rows, int64_t{sizeof(int64_t)} * 3 + LocalPart::bytes_per_row(space));
 }
 
 int64_t step_capacity(const Plan& plan, const CellSpace& space, int64_t workspace,
@@ -45,7 +46,8 @@ ScatterRun::ScatterRun(const Communicator& comm, const mpi::ShardedTensor& tenso
       split_(tensor.split()),
       plan_(plan),
       space_(space),
-      capacity_(step_capacity(plan, space, options.workspace_bytes, largest_tuples * comm.ranks())),
+      most_updates_(saturating_mul(largest_tuples, comm.ranks())),
+      capacity_(step_capacity(plan, space, options.workspace_bytes, most_updates_)),
       part_(tensor, plan, space, capacity_, 0),
       sent_(size(comm.ranks())),
       received_(size(comm.ranks())),
@@ -115,7 +117,7 @@ void ScatterRun::run(const void* indices, const std::byte* updates) {
   const int64_t theirs = std::accumulate(received_.begin(), received_.end(), int64_t{0});
   const int64_t most = comm_.largest({std::max(mine, theirs)})[0];
   // Twice as many blocks as fill the workspace exactly: blocks are not all of one size.
-  blocks_ = most <= capacity_ ? 1 : 2 * ((most + capacity_ - 1) / capacity_);
+  blocks_ = most <= capacity_ ? 1 : 2 * pieces_of(most, capacity_);
   try {
     part_.begin();
   } catch (...) {
@@ -143,30 +145,40 @@ void ScatterRun::run_block(const void* indices, const std::byte* updates, int64_
   if (blocks_ > 1) {
     mine = count_block(indices, block);
     comm_.exchange(sent_, received_);
-    const int64_t theirs = std::accumulate(received_.begin(), received_.end(), int64_t{0});
-    fits = comm_.largest({std::max(mine, theirs)})[0] <= capacity_;
+    fits = all_have_room(mine);
   }
   if (fits) {
     select(indices, block, 0);
-    push(updates);
-    return;
+    comm_.exchange(sent_, received_);
+    // Indices that have changed since they were counted may all lead to one rank now.
+    if (capacity_ >= most_updates_ || all_have_room(std::ssize(selected_))) {
+      push(updates);
+      return;
+    }
+    mine = count_block(indices, block);
   }
   for (int sender = 0; sender < comm_.ranks(); ++sender) {
     const bool me = sender == comm_.rank();
-    const int64_t pieces = comm_.largest({me ? (mine + capacity_ - 1) / capacity_ : 0})[0];
+    const int64_t pieces = comm_.largest({me ? pieces_of(mine, capacity_) : 0})[0];
     int64_t from = 0;
     for (int64_t piece = 0; piece < pieces; ++piece) {
       from = select(indices, block, me ? from : space_.tuples);
+      comm_.exchange(sent_, received_);
       push(updates);
     }
   }
+}
+
+// Whether every rank can hold what it sends and what it receives.
+bool ScatterRun::all_have_room(int64_t sent) const {
+  const int64_t received = std::accumulate(received_.begin(), received_.end(), int64_t{0});
+  return comm_.largest({std::max(sent, received)})[0] <= capacity_;
 }
 
 // Sends what is selected, and meanwhile applies what came in the step before.
 void ScatterRun::push(const std::byte* updates) {
   Step& step = steps_[current_];
   current_ = 1 - current_;
-  comm_.exchange(sent_, received_);
   pack(step, updates);
   exchange(step);
   apply_pending();

@@ -46,6 +46,7 @@ class ScatterRun {
   int64_t select(const void* indices, int64_t block, int64_t from);
   template <class Use>
   int64_t scan(const void* indices, int64_t block, int64_t from, Use use);
+  bool all_have_room(int64_t sent) const;
   void run_block(const void* indices, const std::byte* updates, int64_t block);
   void push(const std::byte* updates);
   void pack(Step& step, const std::byte* updates);
@@ -56,8 +57,9 @@ class ScatterRun {
   const mpi::Split& split_;
   const Plan& plan_;
   const CellSpace& space_;
-  int64_t capacity_;    // updates per step, sent or received
-  int64_t blocks_ = 1;  // of cells
+  int64_t most_updates_;  // of all ranks together
+  int64_t capacity_;      // updates per step, sent or received
+  int64_t blocks_ = 1;    // of cells
   LocalPart part_;
   std::vector<int64_t> sent_, received_;  // updates per rank
   std::vector<Update> selected_;

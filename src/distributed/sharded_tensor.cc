@@ -36,7 +36,18 @@ void check_part(const ShardedTensor::State& s) {
         cat("the part is ", bracketed(part.sizes), ", but this rank has ", bracketed(wanted)),
         s.whole, cat("a part of shape ", bracketed(wanted)));
   }
-  if (!elements_disjoint(part) || !byte_range(part)) {
+  if (part.strides.size() != part.sizes.size()) {
+    refuse_sharded(
+        {Reason::kStrides, "data"}, "strides do not match sizes",
+        cat("the part has ", part.sizes.size(), " sizes but ", part.strides.size(), " strides"),
+        s.whole, "one stride, in elements, for each dimension");
+  }
+  if (!byte_range(part)) {
+    refuse_sharded({Reason::kTooLarge, "data"}, "part too large",
+                   cat("strides ", bracketed(part.strides), " reach further than 2^63 - 1 bytes"),
+                   s.whole, "check the strides; they are in elements, not in bytes");
+  }
+  if (!elements_disjoint(part)) {
     refuse_sharded({Reason::kStrides, "data"}, "part overlaps itself",
                    cat("strides ", bracketed(part.strides), " place several elements in one spot"),
                    s.whole, "a part whose strides keep its elements apart");

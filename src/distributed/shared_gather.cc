@@ -5,6 +5,7 @@
 
 #include "distributed/rows.h"
 #include "execution/copy_rows.h"
+#include "support/checked.h"
 
 namespace sheaf::distributed {
 namespace {
@@ -22,13 +23,14 @@ constexpr int64_t kChunk = 512;  // cells that stay in the first-level cache
 // that are served.
 int64_t memory_per_quota(const CellSpace& space, int ranks) {
   constexpr int64_t kCell = 8, kTuple = 12;
-  return ranks * (Board::kParts * (space.row_bytes() + kCell + kTuple) + kCell +
-                  LocalPart::bytes_per_row(space));
+  const int64_t parts =
+      saturating_mul(Board::kParts, saturating_add(space.row_bytes(), kCell + kTuple));
+  return saturating_mul(ranks, saturating_add(parts, kCell + LocalPart::bytes_per_row(space)));
 }
 
 int64_t served_quota(const CellSpace& space, int ranks, int64_t workspace, int64_t largest_tuples) {
   const int64_t in_workspace = workspace / 2 / memory_per_quota(space, ranks);
-  const int64_t in_cache = kServedBytes / (ranks * space.row_bytes());
+  const int64_t in_cache = kServedBytes / saturating_mul(ranks, space.row_bytes());
   return std::min({in_workspace, largest_tuples, std::max(in_cache, kLeastRows)});
 }
 

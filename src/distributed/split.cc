@@ -23,6 +23,20 @@ void check_split(int64_t entries, int ranks) {
   }
 }
 
+[[noreturn]] void refuse_place(const std::string& detail, const std::string& next) {
+  throw Error(Refusal{.cause = {Reason::kOption},
+                      .who = "split",
+                      .what = "outside the split",
+                      .detail = detail,
+                      .next = next});
+}
+
+void check_rank(const Split& split, int rank) {
+  if (rank < 0 || rank >= split.ranks()) {
+    refuse_place(cat("rank ", rank), cat("a rank from 0 to ", split.ranks() - 1));
+  }
+}
+
 }  // namespace
 
 Split Split::block(int64_t entries, int ranks) {
@@ -48,7 +62,7 @@ Split Split::block_cyclic(int64_t entries, int ranks, int64_t block) {
 }
 
 Split Split::at_offsets(std::vector<int64_t> offsets) {
-  if (offsets.size() < 2 || offsets.front() != 0 ||
+  if (offsets.size() < 2 || offsets.size() > size_t{INT32_MAX} || offsets.front() != 0 ||
       !std::is_sorted(offsets.begin(), offsets.end())) {
     refuse_split("offsets start at 0, never fall, and are one more than the ranks",
                  "{0, end of rank 0, end of rank 1, …}");
@@ -61,6 +75,7 @@ Split Split::at_offsets(std::vector<int64_t> offsets) {
 }
 
 int64_t Split::count(int rank) const {
+  check_rank(*this, rank);
   if (!offsets_.empty()) {
     const auto r = static_cast<size_t>(rank);
     return offsets_[r + 1] - offsets_[r];
@@ -75,6 +90,7 @@ int64_t Split::count(int rank) const {
 }
 
 int64_t Split::entry(int rank, int64_t local) const {
+  check_rank(*this, rank);
   if (!offsets_.empty()) {
     return offsets_[static_cast<size_t>(rank)] + local;
   }
@@ -85,6 +101,9 @@ int64_t Split::entry(int rank, int64_t local) const {
 }
 
 Split::Place Split::place(int64_t entry) const {
+  if (entry < 0 || entry >= entries_) {
+    refuse_place(cat("entry ", entry), cat("an entry from 0 to ", entries_ - 1));
+  }
   if (!offsets_.empty()) {  // of ranks without entries, upper_bound passes over all but the owner
     const auto after = std::upper_bound(offsets_.begin(), offsets_.end(), entry);
     return {static_cast<int>(after - offsets_.begin()) - 1, entry - *(after - 1)};

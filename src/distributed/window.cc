@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "support/checked.h"
+
 namespace sheaf::distributed {
 namespace {
 
@@ -26,19 +28,20 @@ bool has_room(int64_t bytes) {
   if (statvfs("/dev/shm", &system) != 0) {
     return false;
   }
-  const auto free = static_cast<int64_t>(system.f_bavail) * static_cast<int64_t>(system.f_frsize);
+  const int64_t free =
+      saturating_mul(static_cast<int64_t>(system.f_bavail), static_cast<int64_t>(system.f_frsize));
   return bytes <= free / 4;
 }
 
 // Whether this process may map as much: Open MPI 4.1 goes on with an address that leads nowhere
 // where a limit (ulimit -v) is in the way.
 bool has_addresses(int64_t bytes) {
-  void* const memory =
-      mmap(nullptr, size(2 * bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const size_t twice = size(saturating_mul(2, bytes));
+  void* const memory = mmap(nullptr, twice, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     return false;
   }
-  munmap(memory, size(2 * bytes));
+  munmap(memory, twice);
   return true;
 }
 
@@ -63,7 +66,7 @@ MPI_Win allocate(const Communicator& comm, int64_t bytes) {
 }  // namespace
 
 std::unique_ptr<Window> Window::open(const Communicator& comm, int64_t bytes) {
-  const int64_t all = comm.largest({bytes})[0] * comm.ranks();
+  const int64_t all = saturating_mul(comm.largest({bytes})[0], comm.ranks());
   const bool room = has_room(all) && has_addresses(all);
   if (comm.largest({room ? 0 : 1})[0] != 0 || !on_one_node(comm)) {
     return nullptr;

@@ -16,6 +16,7 @@
 #include "plan/byte_ranges.h"
 #include "plan/request.h"
 #include "plan/scalar.h"
+#include "support/checked.h"
 #include "support/text.h"
 
 namespace sheaf::moves {
@@ -42,7 +43,7 @@ Work convert(const char* who, const TensorSpec& from, const TensorSpec& to, Chan
         store(to.dtype, wide, numbers, written + to_at + i * rows.b_step(), rows.b_step(), block);
       }
     };
-    run_ranges(who, rows.elements, cost_of(rows.elements, kElementCost), queue,
+    run_ranges(who, rows.elements, saturating_mul(rows.elements, kElementCost), queue,
                [&](int64_t begin, int64_t end) { for_pieces(rows, begin, end, piece); });
   }};
   // In place is safe: both walk through the same addresses, and a block is read before it is
@@ -103,7 +104,7 @@ Work sequence(const char* who, const TensorSpec& to, const Scalar& start, const 
         store(to.dtype, wide, &number, written + at + i * rows.a_step(), 0, 1);
       }
     };
-    run_ranges(who, rows.elements, cost_of(rows.elements, kElementCost), queue,
+    run_ranges(who, rows.elements, saturating_mul(rows.elements, kElementCost), queue,
                [&](int64_t begin, int64_t end) { for_pieces(rows, begin, end, piece); });
   }};
   return checked(who, {}, {{"to", to}}, std::move(work));
@@ -185,7 +186,7 @@ Work reverse_subsequences(const char* who, const TensorSpec& from, const TensorS
                   places[static_cast<size_t>(place + i)] = index_of(length, place + i);
                 }
               };
-              run_ranges(who, rows.elements, cost_of(rows.elements, kElementCost), queue,
+              run_ranges(who, rows.elements, saturating_mul(rows.elements, kElementCost), queue,
                          [&](int64_t begin, int64_t end) { for_pieces(rows, begin, end, piece); });
               if (queue.device.empty()) {
                 return run_plan(plan, inputs[0], places.data(), outputs[0], queue);

@@ -14,6 +14,7 @@
 #include "moves/moves.h"
 #include "moves/rows.h"
 #include "plan/byte_ranges.h"
+#include "support/checked.h"
 #include "support/text.h"
 
 namespace sheaf::moves {
@@ -128,7 +129,7 @@ Work nonzero(const char* who, const TensorSpec& from, const TensorSpec& count,
     std::vector<int64_t> starts(last + 1, 0);
     const CancelScope* scope = current_cancel_scope();  // of this thread, not of the pool's
     const auto for_parts = [&](const auto& part_work) {
-      run_ranges(who, search.parts.count, cost_of(elements, kElementCost), queue,
+      run_ranges(who, search.parts.count, saturating_mul(elements, kElementCost), queue,
                  [&](int64_t begin, int64_t end) {
                    for (int64_t part = begin; part < end; ++part) {
                      part_work(part);

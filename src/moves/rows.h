@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "sheaf/tensor.h"
-#include "support/checked.h"
 
 namespace sheaf::moves {
 
@@ -88,11 +87,6 @@ void for_pieces(const Rows& rows, int64_t begin, int64_t end, Body body) {
       at[d] = 0;
     }
   }
-}
-
-// What `items` cost if each costs `each`, as bytes moved; the largest number where it is beyond.
-inline int64_t cost_of(int64_t items, int64_t each) {
-  return checked_mul(items, each).value_or(INT64_MAX);
 }
 
 // More parts than this do not make anything faster.

@@ -12,6 +12,7 @@
 #include "moves/convert.h"
 #include "moves/moves.h"
 #include "moves/rows.h"
+#include "support/checked.h"
 #include "support/text.h"
 
 namespace sheaf::moves {
@@ -160,7 +161,7 @@ Work top_k(const char* who, const TensorSpec& from, const TensorSpec& values,
       part.order.resize(static_cast<size_t>(sorter.size()));
     }
     const CancelScope* scope = current_cancel_scope();  // of this thread, not of the pool's
-    run_ranges(who, parts.count, cost_of(element_count(from.sizes), kEntryCost), queue,
+    run_ranges(who, parts.count, saturating_mul(element_count(from.sizes), kEntryCost), queue,
                [&](int64_t begin, int64_t end) {
                  CancelPoint cancel(scope);
                  for (int64_t part = begin; part < end; ++part) {

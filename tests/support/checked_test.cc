@@ -47,5 +47,17 @@ TEST(Checked, AgreesWithWholeNumbers) {
   }
 }
 
+TEST(Checked, SaturatesInsteadOfWrapping) {
+  EXPECT_EQ(saturating_add(INT64_MAX - 1, 1), INT64_MAX);
+  EXPECT_EQ(saturating_add(INT64_MAX, 1), INT64_MAX);
+  EXPECT_EQ(saturating_add(3, 4), 7);
+  EXPECT_EQ(saturating_mul(INT64_MAX / 2 + 1, 2), INT64_MAX);
+  EXPECT_EQ(saturating_mul(3, 4), 12);
+  EXPECT_EQ(pieces_of(0, 3), 0);
+  EXPECT_EQ(pieces_of(6, 3), 2);
+  EXPECT_EQ(pieces_of(7, 3), 3);
+  EXPECT_EQ(pieces_of(INT64_MAX, INT64_MAX - 1), 2);
+}
+
 }  // namespace
 }  // namespace sheaf
