@@ -30,7 +30,8 @@ std::span<std::byte> at_the_edge(const GuardedMemory& memory, size_t bytes) {
   return memory.part(bytes, Flush::kBack);
 }
 
-// Runs a plan over all-zero data on every kernel, on guarded memory; true if the index is refused.
+// Runs a plan over all-zero data on every kernel, on guarded memory; true if the index is refused,
+// which is so on every kernel or on none.
 bool refused_index(const Plan& plan, const std::vector<int64_t>& indices) {
   const auto bytes = [](const TensorSpec& spec) {
     return static_cast<size_t>(element_count(spec.sizes) * spec.dtype.bytes());
@@ -42,21 +43,24 @@ bool refused_index(const Plan& plan, const std::vector<int64_t>& indices) {
     write_index(plan.indices().dtype, indices[i],
                 index_memory.data() + i * static_cast<size_t>(plan.indices().dtype.bytes()));
   }
-  bool refused = false;
+  std::vector<std::string> refused, accepted;  // kernels
   for (const std::string& kernel : accepting_kernels(plan)) {
-    refused = false;
     std::memset(output_memory.data(), 0xEE, output_memory.size());
     try {
       plan.run(at_the_edge(data, bytes(plan.data())).data(), index_memory.data(),
                output_memory.data(), {.kernel = kernel});
+      accepted.push_back(kernel);
     } catch (const IndexError&) {
-      refused = true;
+      refused.push_back(kernel);
       for (const std::byte byte : output_memory) {
         EXPECT_EQ(byte, std::byte{0xEE}) << kernel << " wrote before it refused";
       }
     }
   }
-  return refused;
+  EXPECT_TRUE(refused.empty() || accepted.empty())
+      << "refused by " << refused.size() << " kernels, accepted by " << accepted[0];
+  EXPECT_FALSE(refused.empty() && accepted.empty()) << "no kernel took the plan";
+  return !refused.empty();
 }
 
 TEST(CVE_2021_37687, NegativeIndexIsChecked) {

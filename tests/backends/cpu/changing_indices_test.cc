@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -72,6 +73,9 @@ class Flipper {
   std::thread thread_;
 };
 
+// The kernels that a test has run.
+std::set<std::string> kernels_tried;
+
 template <class Index>
 void run_while_indices_change(const Plan& plan) {
   const Guarded data(plan.data());
@@ -80,6 +84,7 @@ void run_while_indices_change(const Plan& plan) {
   const Guarded updates(plan.is_scatter() ? plan.updates() : TensorSpec(u8, {1}));
   const Flipper<Index> flipper(indices.data, element_count(plan.indices().sizes));
   const std::vector<std::string> kernels = accepting_kernels(plan);
+  kernels_tried.insert(kernels.begin(), kernels.end());
   int64_t runs = 0;
   const auto end = std::chrono::steady_clock::now() + kTimePerPlan;
   for (; runs < std::ssize(kernels) * 4 || std::chrono::steady_clock::now() < end; ++runs) {
@@ -101,10 +106,21 @@ void run_while_indices_change(const Plan& plan) {
 
 class ChangingIndices : public testing::TestWithParam<OutOfRange> {
  protected:
-  void SetUp() override { tell_on_crash(); }
+  void SetUp() override {
+    tell_on_crash();
+    kernels_tried.clear();
+  }
+  static void expect_tried(const std::vector<std::string>& kernels) {
+    for (const std::string& kernel : kernels) {
+      EXPECT_TRUE(kernels_tried.contains(kernel)) << kernel;
+    }
+  }
 };
 
 TEST_P(ChangingIndices, StayInsideOfGathers) {
+  if (GetParam() == OutOfRange::kSkip) {
+    GTEST_SKIP() << "a gather skips nothing";
+  }
   const IndexRule rule{.out_of_range = GetParam()};
   for (const int64_t row : {1, 4, 8, 16, 32, 48, 64, 100}) {
     run_while_indices_change<int64_t>(
@@ -120,6 +136,20 @@ TEST_P(ChangingIndices, StayInsideOfGathers) {
       plan_gather_elements({f32, {kExtent, 20}}, {u64, {900, 20}}, {.axis = 0, .rule = rule}));
   run_while_indices_change<int64_t>(
       plan_gather_nd({f32, {kExtent, kExtent}}, {i64, {3000, 2}}, {.rule = rule}));
+  run_while_indices_change<int64_t>(plan_gather({f32, {kExtent}}, {i64, {20}}, {.rule = rule}));
+  run_while_indices_change<int64_t>(
+      plan_gather({u8, {kExtent, 4096}}, {i64, {200}}, {.rule = rule}));
+  run_while_indices_change<int64_t>(plan_xla_gather({f32, {kExtent + 2}}, {i64, {900, 1}},
+                                                    {.offset_dims = {1},
+                                                     .start_index_map = {0},
+                                                     .index_vector_dim = 1,
+                                                     .slice_sizes = {3},
+                                                     .rule = rule}));
+  expect_tried({"cpu.lookup", "cpu.rows_wide", "cpu.rows_narrow", "cpu.columns", "cpu.strided",
+                "reference.loops"});
+  if (GetParam() != OutOfRange::kFill) {
+    expect_tried({"cpu.small"});
+  }
 }
 
 TEST_P(ChangingIndices, StayInsideOfScatters) {
@@ -136,10 +166,29 @@ TEST_P(ChangingIndices, StayInsideOfScatters) {
   run_while_indices_change<int64_t>(
       plan_scatter_elements({f32, {kExtent, 20}}, {i64, {900, 20}}, {f32, {900, 20}},
                             {.axis = 0, .reduction = Reduction::kMean, .rule = rule}));
+  run_while_indices_change<int32_t>(
+      plan_scatter({f32, {kExtent, 128}}, {i32, {900}}, {f32, {900, 128}}, {.rule = rule}));
+  run_while_indices_change<int64_t>(
+      plan_scatter({f32, {kExtent, 2}}, {i64, {3000}}, {f32, {3000, 2}},
+                   {.reduction = Reduction::kMax, .include_self = false, .rule = rule}));
+  // Windows that overlap; under skip, those that are partly outside are cut.
+  for (const bool whole : {false, true}) {
+    run_while_indices_change<int64_t>(plan_xla_scatter({f32, {kExtent + 2}}, {i64, {900, 1}},
+                                                       {f32, {900, 3}},
+                                                       {.update_window_dims = {1},
+                                                        .scatter_dims_to_operand_dims = {0},
+                                                        .index_vector_dim = 1,
+                                                        .reduction = Reduction::kAdd,
+                                                        .skip_whole_window = whole,
+                                                        .rule = rule}));
+  }
+  expect_tried({"cpu.scatter_parts", "cpu.scatter_cells", "cpu.scatter_in_order",
+                "cpu.scatter_plain", "reference.loops"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, ChangingIndices,
-                         testing::Values(OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill),
+                         testing::Values(OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill,
+                                         OutOfRange::kWrap, OutOfRange::kSkip),
                          [](const auto& rule) { return std::string(to_string(rule.param)); });
 
 }  // namespace
