@@ -143,7 +143,9 @@ Work reverse_subsequences(const char* who, const TensorSpec& from, const TensorS
   TensorSpec indices(i64, from.sizes);
   Dims kept = from.sizes;
   for (int d = 0; d < from.rank(); ++d) {
-    if (d != along && (lengths.strides[d] == 0 || from.sizes[d] == 1)) {
+    // A dimension without entries stays one: there is no length to read.
+    const bool repeats = lengths.strides[d] == 0 && from.sizes[d] > 0;
+    if (d != along && (repeats || from.sizes[d] == 1)) {
       kept[d] = 1;
     }
   }

@@ -312,6 +312,7 @@ TEST_F(HostileMoves, NullWithoutElementsIsFine) {
   slice(null({0}), null({0}), {2}, {1});
   reverse_subsequences(null({0, 3}), null({0, 1}), null({0, 3}), 1);
   reverse_subsequences(null({3, 0}), in({3, 1}), null({3, 0}), 1);
+  reverse_subsequences(null({0, 3}), {nullptr, TensorSpec(i32, {0, 1}, {0, 1})}, null({0, 3}), 1);
   one_hot(null({0, 1}), in({2}), null({0, 3}), 1);
   EXPECT_EQ(nonzero(null({0}), null({0, 1})), 0);
   top_k(null({0, 3}), null({0, 1}), null({0, 1}), 1);
