@@ -2,10 +2,13 @@
 //
 // ID3D12Device and D3D12CreateDevice.
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "objects.h"
+#include "support/checked.h"
 
 namespace sheaf::d3d12 {
 namespace {
@@ -70,20 +73,31 @@ class Device final
 
   HRESULT CreateDescriptorHeap(const D3D12_DESCRIPTOR_HEAP_DESC* desc, REFIID iid,
                                void** heap) override {
-    return create<DescriptorHeap>(desc != nullptr && desc->NumDescriptors > 0, iid, heap, desc);
+    // Graphs of the most inputs and outputs need 2^21 and 2.
+    constexpr UINT kMostDescriptors = 1u << 22;
+    const bool valid =
+        desc != nullptr && desc->NumDescriptors > 0 && desc->NumDescriptors <= kMostDescriptors;
+    return create<DescriptorHeap>(valid, iid, heap, desc);
   }
   UINT GetDescriptorHandleIncrementSize(D3D12_DESCRIPTOR_HEAP_TYPE) override {
     return sizeof(Descriptor);
   }
 
+  // UINT64_MAX bytes say that there is no such resource, as in Direct3D.
   D3D12_RESOURCE_ALLOCATION_INFO GetResourceAllocationInfo(
       UINT, UINT count, const D3D12_RESOURCE_DESC* descs) override {
     constexpr UINT64 kAlignment = 65536;
-    D3D12_RESOURCE_ALLOCATION_INFO info{0, kAlignment};
-    for (UINT i = 0; i < count && descs != nullptr; ++i) {
-      info.SizeInBytes += (descs[i].Width + kAlignment - 1) / kAlignment * kAlignment;
+    UINT64 sum = 0;
+    for (UINT i = 0; i < count; ++i) {
+      const bool buffer = descs != nullptr && descs[i].Dimension == D3D12_RESOURCE_DIMENSION_BUFFER;
+      const auto bytes = buffer ? checked_round_up(descs[i].Width, kAlignment) : std::nullopt;
+      const auto next = bytes ? checked_add(sum, *bytes) : std::nullopt;
+      if (!next) {
+        return {UINT64_MAX, kAlignment};
+      }
+      sum = *next;
     }
-    return info;
+    return {sum, kAlignment};
   }
 
   D3D12_HEAP_PROPERTIES GetCustomHeapProperties(UINT, D3D12_HEAP_TYPE type) override {
@@ -124,25 +138,32 @@ class Device final
     return com::guarded([&] { return com::create_into<Fence>(iid, fence, this, value); });
   }
 
-  // Of a buffer: one row.
-  void GetCopyableFootprints(const D3D12_RESOURCE_DESC* desc, UINT, UINT count, UINT64 offset,
+  // Of a buffer: one row. Where there is no answer every output has all its bits set, as in
+  // Direct3D.
+  void GetCopyableFootprints(const D3D12_RESOURCE_DESC* desc, UINT first, UINT count, UINT64 offset,
                              D3D12_PLACED_SUBRESOURCE_FOOTPRINT* layouts, UINT* rows,
                              UINT64* row_bytes, UINT64* total_bytes) override {
-    const UINT64 bytes = desc == nullptr ? 0 : desc->Width;
-    const auto width = static_cast<UINT>(bytes);
+    constexpr UINT64 kPitch = 256;
+    const UINT64 bytes = desc == nullptr ? UINT64_MAX : desc->Width;
+    const UINT64 pitch = checked_round_up(bytes, kPitch).value_or(UINT64_MAX);
+    const bool known = first == 0 && count <= 1 && pitch <= UINT_MAX && checked_add(offset, bytes);
     for (UINT i = 0; i < count; ++i) {
-      if (layouts != nullptr) {
-        layouts[i] = {offset, {DXGI_FORMAT_UNKNOWN, width, 1, 1, (width + 255) / 256 * 256}};
+      if (layouts != nullptr && known) {
+        layouts[i] = {
+            offset,
+            {DXGI_FORMAT_UNKNOWN, static_cast<UINT>(bytes), 1, 1, static_cast<UINT>(pitch)}};
+      } else if (layouts != nullptr) {
+        std::memset(&layouts[i], 0xFF, sizeof layouts[i]);
       }
       if (rows != nullptr) {
-        rows[i] = 1;
+        rows[i] = known ? 1 : UINT_MAX;
       }
       if (row_bytes != nullptr) {
-        row_bytes[i] = bytes;
+        row_bytes[i] = known ? bytes : UINT64_MAX;
       }
     }
     if (total_bytes != nullptr) {
-      *total_bytes = bytes;
+      *total_bytes = known ? bytes : UINT64_MAX;
     }
   }
 

@@ -8,23 +8,26 @@
 #include <cstdlib>
 #include <exception>
 
+#include "support/checked.h"
+
 namespace sheaf::d3d12 {
 namespace {
 
 // Direct3D places committed buffers on such boundaries; DirectML's alignments are divisors of it.
-constexpr size_t kPlacement = 65536;
+constexpr UINT64 kPlacement = 65536;
 
 std::byte* allocate(UINT64 bytes) {
-  if (bytes > SIZE_MAX / 2) {
+  const UINT64 alignment = bytes >= kPlacement ? kPlacement : 256;
+  const auto rounded = checked_round_up(bytes, alignment);
+  if (!rounded || *rounded > SIZE_MAX / 2) {
     throw std::bad_alloc();
   }
-  const size_t alignment = bytes >= kPlacement ? kPlacement : 256;
-  const size_t rounded = (static_cast<size_t>(bytes) + alignment - 1) / alignment * alignment;
-  void* memory = std::aligned_alloc(alignment, rounded);
+  const auto size = static_cast<size_t>(*rounded);
+  void* memory = std::aligned_alloc(static_cast<size_t>(alignment), size);
   if (memory == nullptr) {
     throw std::bad_alloc();
   }
-  std::memset(memory, 0, rounded);
+  std::memset(memory, 0, size);
   return static_cast<std::byte*>(memory);
 }
 
@@ -61,13 +64,15 @@ Resource::Resource(ID3D12Device* device, const char* device_name, const D3D12_HE
   on_device_->fill(std::byte{0}, static_cast<size_t>(desc.Width));
 }
 
-HRESULT Resource::Map(UINT subresource, const D3D12_RANGE*, void** data) {
+HRESULT Resource::Map(UINT subresource, const D3D12_RANGE* read, void** data) {
   // A heap of type DEFAULT has no address on a GPU's host; programs that map one are wrong there.
-  if (subresource != 0 || heap_.Type == D3D12_HEAP_TYPE_DEFAULT) {
+  if (subresource != 0 || heap_.Type == D3D12_HEAP_TYPE_DEFAULT ||
+      (read != nullptr && read->End > desc_.Width)) {
     com::report(
         com::words({.who = "ID3D12Resource::Map",
                     .what = "cannot be mapped",
-                    .detail = "the buffer lies in a default heap, or the subresource is not 0",
+                    .detail = "the buffer lies in a default heap, the subresource is not 0, or "
+                              "the range ends outside the buffer",
                     .given = "heap type " + std::to_string(heap_.Type) + "   subresource " +
                              std::to_string(subresource),
                     .next = "copy it to a buffer of D3D12_HEAP_TYPE_READBACK"}),

@@ -8,6 +8,17 @@ namespace sheaf::dml_com {
 namespace {
 
 constexpr UINT kMostBindings = 1u << 20;
+constexpr size_t kMostDescriptors = 1u << 22;  // of one heap
+
+// One for each input of each operator, and one for its persistent resource. The sum cannot wrap:
+// there are at most 2^20 operators of at most 2^20 inputs.
+size_t descriptors_of(const OperatorInitializer::Programs& programs) {
+  size_t count = 1;
+  for (const auto& program : programs) {
+    count += program->inputs().size() + 1;
+  }
+  return count;
+}
 
 BoundList read_binding(const char* call, const DML_BINDING_DESC& desc) {
   BoundList list;
@@ -65,12 +76,9 @@ DML_BINDING_PROPERTIES CompiledOperator::GetBindingProperties() {
   return {static_cast<UINT>(bindings), program_->temporary_bytes(), program_->persistent_bytes()};
 }
 
+// read_compiled() has checked that the sum is a UINT.
 DML_BINDING_PROPERTIES OperatorInitializer::GetBindingProperties() {
-  size_t bindings = 1;
-  for (const auto& program : programs_) {
-    bindings += program->inputs().size() + 1;
-  }
-  return {static_cast<UINT>(bindings), 0, 0};
+  return {static_cast<UINT>(descriptors_of(programs_)), 0, 0};
 }
 
 HRESULT OperatorInitializer::Reset(UINT count, IDMLCompiledOperator* const* operators) {
@@ -91,6 +99,11 @@ OperatorInitializer::Programs read_compiled(DeviceState* device, UINT count,
     programs.push_back(
         checked_cast<CompiledOperator>(device, "CreateOperatorInitializer", operators[i])
             .program());
+  }
+  if (descriptors_of(programs) > kMostDescriptors) {
+    refuse_binding("CreateOperatorInitializer",
+                   cat("the operators need ", descriptors_of(programs), " descriptors together"),
+                   "several initializers");
   }
   return programs;
 }

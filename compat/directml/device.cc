@@ -190,8 +190,8 @@ class Device final
         nodes.push_back({checked_cast<Operator>(this, "CompileGraph", op).program(), {}});
       } else if (node.Type == DML_GRAPH_NODE_TYPE_CONSTANT && node.Desc != nullptr) {
         const auto& constant = *static_cast<const DML_CONSTANT_DATA_GRAPH_NODE_DESC*>(node.Desc);
-        if (constant.Data == nullptr || constant.DataSize == 0) {
-          refuse("no data", cat("node ", i, " has no constant data"));
+        if (constant.Data == nullptr || constant.DataSize == 0 || constant.DataSize > INT64_MAX) {
+          refuse("no data", cat("node ", i, " has no constant data, or 2^63 bytes and more"));
         }
         const auto* first = static_cast<const std::byte*>(constant.Data);
         nodes.push_back({nullptr, {first, first + constant.DataSize}});

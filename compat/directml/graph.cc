@@ -11,6 +11,7 @@
 #include "constants.h"
 #include "frontends/directml/refusal.h"
 #include "program.h"
+#include "support/checked.h"
 #include "support/text.h"
 
 namespace sheaf::dml_com {
@@ -18,6 +19,7 @@ namespace {
 
 // More than this is a mistake, or an attack.
 constexpr UINT kMost = 1u << 20;
+constexpr UINT64 kMostTemporaryBytes = UINT64{1} << 62;
 
 [[noreturn]] void refuse_graph(const std::string& what, const std::string& detail,
                                const std::string& next) {
@@ -340,25 +342,29 @@ class Graph final : public Program {
                       [&](const auto& entry) { return entry.second->last_use < position[n]; });
         UINT64 at = 0;
         for (const auto& [offset, other] : taken) {
-          if (at + storage.bytes <= offset) {
+          if (end_of(at, storage.bytes) <= offset) {
             break;
           }
-          at = std::max(at, rounded(offset + other->bytes));
+          at = std::max(at, end_of(offset, other->bytes));
         }
         storage.offset = at;
         taken.emplace(at, &storage);
-        temporary_bytes_ = std::max(temporary_bytes_, rounded(at + storage.bytes));
-        if (temporary_bytes_ > static_cast<UINT64>(INT64_MAX) / 2) {
-          refuse_graph("tensors too large", "the intermediate tensors need more than 2^62 bytes",
-                       "smaller tensors");
-        }
+        temporary_bytes_ = std::max(temporary_bytes_, end_of(at, storage.bytes));
       }
     }
   }
 
-  static UINT64 rounded(UINT64 bytes) {
+  // Where a tensor at `offset` ends, rounded up so that another can follow. Offsets are rounded
+  // too, so one that ends at most there ends at most where the next one starts.
+  static UINT64 end_of(UINT64 offset, UINT64 bytes) {
     constexpr UINT64 kAlignment = DML_TEMPORARY_BUFFER_ALIGNMENT;
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    const auto end = checked_add(offset, bytes);
+    const auto rounded = end ? checked_round_up(*end, kAlignment) : std::nullopt;
+    if (!rounded || *rounded > kMostTemporaryBytes) {
+      refuse_graph("tensors too large", "the intermediate tensors need more than 2^62 bytes",
+                   "smaller tensors");
+    }
+    return *rounded;
   }
 
   std::vector<Node> nodes_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "descriptor_reader.h"
+#include "support/checked.h"
 #include "support/text.h"
 
 namespace sheaf::dml_com {
@@ -79,6 +80,15 @@ Made tile(const DML_TILE_OPERATOR_DESC& desc, const Options& options) {
   reader.check_same_rank(from, to);
   reader.check_count("RepeatsCount", desc.RepeatsCount, from);
   reader.check_pointer(desc.Repeats, "Repeats");
+  for (int d = 0; d < from.rank(); ++d) {
+    if (!checked_mul(from.sizes[d], int64_t{desc.Repeats[d]}) ||
+        !checked_mul(from.sizes[d], to.strides[d])) {
+      reader.refuse("output has the wrong shape",
+                    cat("dimension ", d, ": ", from.sizes[d], " entries repeated ", desc.Repeats[d],
+                        " times are more than 2^63 - 1"),
+                    "fewer repeats");
+    }
+  }
   return reader.program(moves::tile(reader.name(), from, to, dims_of(desc.Repeats, from.rank())));
 }
 
@@ -184,8 +194,21 @@ Made slice(const DML_SLICE_OPERATOR_DESC& desc, const Options& options) {
                       ", but OutputTensor.Sizes = ", braced(to.sizes)),
                   "an output of those sizes");
   }
-  return reader.program(moves::slice(reader.name(), from, to, dims_of(desc.Offsets, from.rank()),
-                                     dims_of(desc.Strides, from.rank())));
+  Dims steps = dims_of(desc.Strides, from.rank());
+  for (int d = 0; d < from.rank(); ++d) {
+    const auto reach = checked_mul(to.sizes[d] - 1, steps[d]);
+    if (!reach || !checked_add(int64_t{desc.Offsets[d]}, *reach)) {
+      reader.refuse("slice outside the tensor",
+                    cat("dimension ", d, ": ", to.sizes[d], " entries from ", desc.Offsets[d],
+                        " in steps of ", steps[d], " end after 2^63 - 1"),
+                    "a slice inside the tensor");
+    }
+    if (to.sizes[d] == 1 && steps[d] != 0) {
+      steps[d] = 1;  // it is never taken, and its product with a stride may be anything
+    }
+  }
+  return reader.program(
+      moves::slice(reader.name(), from, to, dims_of(desc.Offsets, from.rank()), steps));
 }
 
 // Two of the modes came later than the operator.

@@ -4,6 +4,7 @@
 #include "descriptor_reader.h"
 #include "execution/registry.h"
 #include "frontends/directml/request.h"
+#include "support/checked.h"
 #include "support/text.h"
 
 namespace sheaf::dml_com {
@@ -53,7 +54,9 @@ void Program::place_owned() {
     if (slot.owned) {
       slot.persistent_offset = persistent_bytes_;
       constexpr UINT64 kAlignment = DML_PERSISTENT_BUFFER_ALIGNMENT;
-      persistent_bytes_ += (slot.required_bytes + kAlignment - 1) / kAlignment * kAlignment;
+      const auto rounded = checked_round_up(slot.required_bytes, kAlignment);
+      const auto sum = rounded ? checked_add(persistent_bytes_, *rounded) : std::nullopt;
+      persistent_bytes_ = sum.value_or(UINT64_MAX);
       if (persistent_bytes_ > INT64_MAX) {
         dml::detail::refuse({.who = name_,
                              .what = "tensors too large",

@@ -4,6 +4,7 @@
 // shown otherwise.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 
@@ -32,6 +33,21 @@ inline int64_t saturating_mul(int64_t a, int64_t b) {
 // How many pieces of `each` cover `total`; no sum, which could wrap.
 inline int64_t pieces_of(int64_t total, int64_t each) {
   return total / each + (total % each != 0 ? 1 : 0);
+}
+
+// Of byte counts that are unsigned, as those of DirectML and Direct3D. Exactly that type: what else
+// is mixed with a signed size counts as signed.
+template <std::same_as<uint64_t> T>
+std::optional<T> checked_add(T a, T b) {
+  T sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::nullopt : std::optional(sum);
+}
+
+// The next multiple of `alignment`, which is not 0.
+template <std::same_as<uint64_t> T>
+std::optional<T> checked_round_up(T bytes, T alignment) {
+  const auto padded = checked_add(bytes, alignment - 1);
+  return padded ? std::optional(*padded / alignment * alignment) : std::nullopt;
 }
 
 }  // namespace sheaf

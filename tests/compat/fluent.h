@@ -124,7 +124,15 @@ class Graph {
     return results;
   }
 
-  ComPtr<IDMLCompiledOperator> compile(const std::vector<Expression>& outputs) {
+  // The operator that was added last, outside the graph.
+  ComPtr<IDMLCompiledOperator> compile_last(DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE) {
+    ComPtr<IDMLCompiledOperator> compiled;
+    COMPAT_CHECK(device_->CompileOperator(nodes_.back().op.Get(), flags, IID_PPV_ARGS(&compiled)));
+    return compiled;
+  }
+
+  ComPtr<IDMLCompiledOperator> compile(const std::vector<Expression>& outputs,
+                                       DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE) {
     std::vector<DML_OPERATOR_GRAPH_NODE_DESC> operators(nodes_.size());
     std::vector<DML_CONSTANT_DATA_GRAPH_NODE_DESC> constants(nodes_.size());
     std::vector<DML_GRAPH_NODE_DESC> nodes;
@@ -155,7 +163,7 @@ class Graph {
                               static_cast<UINT>(between.size()),
                               between.data()};
     ComPtr<IDMLCompiledOperator> compiled;
-    COMPAT_CHECK(device_->CompileGraph(&desc, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)));
+    COMPAT_CHECK(device_->CompileGraph(&desc, flags, IID_PPV_ARGS(&compiled)));
     return compiled;
   }
 

@@ -47,6 +47,22 @@ std::vector<T> values_of(const Bytes& bytes, size_t count) {
   return values;
 }
 
+using Ranges = std::vector<DML_BUFFER_BINDING>;
+
+// Binds whole lists of ranges; a range without a buffer is DML_BINDING_TYPE_NONE.
+inline void bind(IDMLBindingTable* table, const Ranges& inputs, const Ranges& outputs) {
+  const auto descs = [](const Ranges& ranges) {
+    std::vector<DML_BINDING_DESC> made;
+    for (const DML_BUFFER_BINDING& range : ranges) {
+      made.push_back({range.Buffer == nullptr ? DML_BINDING_TYPE_NONE : DML_BINDING_TYPE_BUFFER,
+                      range.Buffer == nullptr ? nullptr : &range});
+    }
+    return made;
+  };
+  table->BindInputs(static_cast<UINT>(inputs.size()), descs(inputs).data());
+  table->BindOutputs(static_cast<UINT>(outputs.size()), descs(outputs).data());
+}
+
 struct Machine {
   ComPtr<ID3D12Device> d3d12;
   ComPtr<ID3D12CommandQueue> queue;
@@ -123,6 +139,13 @@ struct Machine {
     ComPtr<IDMLBindingTable> made;
     COMPAT_CHECK(dml->CreateBindingTable(&table_desc, IID_PPV_ARGS(&made)));
     return made;
+  }
+
+  // Records a compiled operator that needs no temporary or persistent resource.
+  void record(IDMLCompiledOperator* op, const Ranges& inputs, const Ranges& outputs) {
+    const auto made = table(op);
+    bind(made.Get(), inputs, outputs);
+    recorder->RecordDispatch(list.Get(), op, made.Get());
   }
 
   // Runs a compiled operator without owned tensors; one buffer for each input and output.
