@@ -119,9 +119,9 @@ Scalar Reader::scalar(DML_TENSOR_DATA_TYPE type, const DML_SCALAR_UNION& value,
   }
 }
 
-std::shared_ptr<const Program> Reader::program(moves::Work work) {
+std::shared_ptr<const Program> Reader::program(moves::Work work, Sharing sharing) {
   return std::make_shared<const SingleOperator>(info_.name, std::move(inputs_), std::move(outputs_),
-                                                std::move(work));
+                                                std::move(work), sharing);
 }
 
 }  // namespace sheaf::dml_com

@@ -19,8 +19,9 @@ namespace sheaf::dml_com {
 class SingleOperator final : public Program {
  public:
   SingleOperator(const char* name, std::vector<Slot> inputs, std::vector<Slot> outputs,
-                 moves::Work work)
+                 moves::Work work, Sharing sharing)
       : Program(name), work_(std::move(work)) {
+    sharing_ = sharing;
     inputs_ = std::move(inputs);
     outputs_ = std::move(outputs);
     place_owned();
@@ -73,7 +74,8 @@ class Reader {
   Scalar scalar(DML_TENSOR_DATA_TYPE type, const DML_SCALAR_UNION& value,
                 const TensorSpec& output) const;
 
-  std::shared_ptr<const Program> program(moves::Work work);
+  // `sharing` is kOperator for work of one step only.
+  std::shared_ptr<const Program> program(moves::Work work, Sharing sharing = Sharing::kRefused);
 
  private:
   const TensorSpec& read(const std::string& name, const DML_TENSOR_DESC* desc,

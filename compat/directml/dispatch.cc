@@ -3,8 +3,8 @@
 // The command recorder: bindings are checked when a dispatch is recorded, and read when it runs.
 #include <algorithm>
 
+#include "extents.h"
 #include "objects.h"
-#include "plan/byte_ranges.h"
 #include "support/text.h"
 
 namespace sheaf::dml_com {
@@ -176,43 +176,43 @@ void run(const Execution& e) {
   e.program->run(inputs, outputs, e.temporary.address(), {.device = device});
 }
 
-bool meet(const void* a, UINT64 bytes_a, const void* b, UINT64 bytes_b) {
-  return ranges_meet(a, {0, static_cast<int64_t>(bytes_a)}, b, {0, static_cast<int64_t>(bytes_b)});
+const std::string kTemporary = "the temporary resource";
+const std::string kPersistent = "the persistent resource";
+
+void refuse_overlap(const Program& program, std::vector<Extent> extents) {
+  if (const auto pair = find_overlap(std::move(extents))) {
+    refuse(program, "memory overlaps", cat(pair->first, " and ", pair->second, " share memory"),
+           "memory of its own for each");
+  }
 }
 
-// Nodes run one after the other, so an output that lies in an input, in another output or in the
-// temporary resource would be seen by later ones. A single operator checks its own memory.
+// Outputs are apart from each other and from the resources. Inputs are apart from the temporary
+// resource and, unless the operator itself looks at that, from the outputs.
 void check_apart(const Execution& e, const Place& persistent) {
   const Program& program = *e.program;
-  const auto& slots = program.outputs();
-  for (size_t o = 0; o < e.outputs.size(); ++o) {
-    const auto clashes = [&](const void* other, UINT64 bytes) {
-      return other != nullptr && bytes > 0 &&
-             meet(e.outputs[o].address(), slots[o].required_bytes, other, bytes);
-    };
-    bool apart = !clashes(e.temporary.address(), program.temporary_bytes()) &&
-                 !clashes(persistent.address(), program.persistent_bytes());
-    for (size_t i = 0; i < o; ++i) {
-      apart = apart && !clashes(e.outputs[i].address(), slots[i].required_bytes);
-    }
-    for (size_t i = 0; program.temporary_bytes() > 0 && i < e.inputs.size(); ++i) {
-      apart = apart && !clashes(e.inputs[i].address(), program.inputs()[i].required_bytes);
-    }
-    if (!apart) {
-      refuse(program, "memory overlaps",
-             cat(slots[o].name, " shares memory with another tensor or resource"),
-             "memory of its own");
-    }
-  }
+  std::vector<Extent> inputs, outputs;
   for (size_t i = 0; i < e.inputs.size(); ++i) {
-    if (e.temporary.address() != nullptr && e.inputs[i].address() != nullptr &&
-        meet(e.inputs[i].address(), program.inputs()[i].required_bytes, e.temporary.address(),
-             program.temporary_bytes())) {
-      refuse(program, "memory overlaps",
-             cat(program.inputs()[i].name, " shares memory with the temporary resource"),
-             "memory of its own");
+    const Slot& slot = program.inputs()[i];
+    if (!slot.owned) {  // those lie in the persistent resource
+      inputs.push_back({e.inputs[i].address(), slot.required_bytes, &slot.name, false});
     }
   }
+  for (size_t o = 0; o < e.outputs.size(); ++o) {
+    const Slot& slot = program.outputs()[o];
+    outputs.push_back({e.outputs[o].address(), slot.required_bytes, &slot.name, true});
+  }
+  const Extent temporary{e.temporary.address(), program.temporary_bytes(), &kTemporary, true};
+  const Extent kept{persistent.address(), program.persistent_bytes(), &kPersistent, false};
+  std::vector<Extent> read = inputs;
+  read.push_back(temporary);
+  read.push_back(kept);
+  refuse_overlap(program, read);
+  std::vector<Extent> all =
+      program.sharing() == Sharing::kRefused ? std::move(inputs) : std::vector<Extent>();
+  all.insert(all.end(), outputs.begin(), outputs.end());
+  all.push_back(temporary);
+  all.push_back(kept);
+  refuse_overlap(program, std::move(all));
 }
 
 d3d12::Command execution_command(const std::shared_ptr<const Program>& shared,
@@ -222,12 +222,12 @@ d3d12::Command execution_command(const std::shared_ptr<const Program>& shared,
   e.program = shared;
   check_count(program, "inputs", table.inputs().size(), program.inputs().size());
   check_count(program, "outputs", table.outputs().size(), program.outputs().size());
-  const Place persistent = resource(program, table.persistent(),
-                                    {"the persistent resource", program.persistent_bytes(),
-                                     DML_PERSISTENT_BUFFER_ALIGNMENT, false});
-  e.temporary = resource(
-      program, table.temporary(),
-      {"the temporary resource", program.temporary_bytes(), DML_TEMPORARY_BUFFER_ALIGNMENT, true});
+  const Place persistent =
+      resource(program, table.persistent(),
+               {kPersistent, program.persistent_bytes(), DML_PERSISTENT_BUFFER_ALIGNMENT, false});
+  e.temporary =
+      resource(program, table.temporary(),
+               {kTemporary, program.temporary_bytes(), DML_TEMPORARY_BUFFER_ALIGNMENT, true});
   for (size_t i = 0; i < program.inputs().size(); ++i) {
     const Slot& slot = program.inputs()[i];
     const BoundList& list = table.inputs()[i];
@@ -260,28 +260,32 @@ struct Copy {
   Place to, from;
 };
 
+// What an initializer does: copies, of which none may read what another wrote.
+struct Initialization {
+  std::vector<Copy> copies;
+  std::vector<com::Ref<ID3D12Resource>> buffers;  // kept alive
+  std::vector<Extent> extents;
+};
+
 // The owned inputs of one operator go into its persistent resource, which is bound as an output.
 void add_initialization(const Program& program, const BoundList& inputs, const BoundList& output,
-                        std::vector<Copy>& copies) {
+                        Initialization& all) {
   if (program.persistent_bytes() == 0) {
     return;
   }
-  const Place persistent = checked_binding(program, output,
-                                           {"the persistent resource", program.persistent_bytes(),
-                                            DML_PERSISTENT_BUFFER_ALIGNMENT, true});
+  const Place persistent = checked_binding(
+      program, output,
+      {kPersistent, program.persistent_bytes(), DML_PERSISTENT_BUFFER_ALIGNMENT, true});
   check_count(program, "inputs", inputs.ranges.size(), program.inputs().size());
+  all.extents.push_back({persistent.address(), program.persistent_bytes(), &kPersistent, true});
   for (size_t i = 0; i < program.inputs().size(); ++i) {
     const Slot& slot = program.inputs()[i];
     if (!slot.owned) {
       continue;
     }
     const Place from = checked_range(program, inputs.ranges[i], demand_of(slot, false));
-    if (meet(from.address(), slot.required_bytes, persistent.address(),
-             program.persistent_bytes())) {
-      refuse(program, "memory overlaps",
-             cat("the persistent resource and ", slot.name, " share memory"), "memory of its own");
-    }
-    copies.push_back(
+    all.extents.push_back({from.address(), slot.required_bytes, &slot.name, false});
+    all.copies.push_back(
         {{persistent.memory, persistent.offset + slot.persistent_offset, slot.required_bytes},
          from});
   }
@@ -289,21 +293,23 @@ void add_initialization(const Program& program, const BoundList& inputs, const B
 
 d3d12::Command initialization_command(const OperatorInitializer& initializer,
                                       const BindingTable& table) {
-  std::vector<Copy> copies;
-  std::vector<com::Ref<ID3D12Resource>> buffers;
+  Initialization all;
   const auto& programs = initializer.programs();
   for (size_t i = 0; i < programs.size(); ++i) {
     const BoundList none;
     const BoundList& inputs = i < table.inputs().size() ? table.inputs()[i] : none;
     const BoundList& output = i < table.outputs().size() ? table.outputs()[i] : none;
-    add_initialization(*programs[i], inputs, output, copies);
+    add_initialization(*programs[i], inputs, output, all);
     for (const BoundList* list : {&inputs, &output}) {
       for (const Binding& range : list->ranges) {
-        buffers.push_back(range.buffer);
+        all.buffers.push_back(range.buffer);
       }
     }
   }
-  return [copies = std::move(copies), buffers = std::move(buffers)] {
+  if (!programs.empty()) {
+    refuse_overlap(*programs.front(), std::move(all.extents));
+  }
+  return [copies = std::move(all.copies), buffers = std::move(all.buffers)] {
     for (const auto& [to, from] : copies) {
       d3d12::copy_bytes(to.memory, to.offset, from.memory, from.offset, to.bytes);
     }

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // DML_GRAPH_DESC into a program: edges are checked, nodes put in an order in which they can run,
-// and intermediate tensors placed in one temporary resource, where memory is used again as soon as
-// the last reader is done.
+// and intermediate tensors placed in one temporary resource.
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <utility>
 
 #include "constants.h"
-#include "frontends/directml/refusal.h"
-#include "program.h"
-#include "support/checked.h"
+#include "graph_layout.h"
 #include "support/text.h"
 
 namespace sheaf::dml_com {
@@ -19,39 +14,6 @@ namespace {
 
 // More than this is a mistake, or an attack.
 constexpr UINT kMost = 1u << 20;
-constexpr UINT64 kMostTemporaryBytes = UINT64{1} << 62;
-
-[[noreturn]] void refuse_graph(const std::string& what, const std::string& detail,
-                               const std::string& next) {
-  dml::detail::refuse({.who = "CompileGraph",
-                       .what = what,
-                       .detail = detail,
-                       .given = "DML_GRAPH_DESC",
-                       .next = next});
-}
-
-// Where a tensor comes from.
-struct Source {
-  enum Kind { kNowhere, kGraphInput, kNode } kind = kNowhere;
-  size_t index = 0;   // of the input or the node
-  size_t output = 0;  // of the node
-};
-
-// Where the output of a node is kept.
-struct Storage {
-  std::optional<size_t> graph_output;  // in this output's memory
-  UINT64 offset = 0;                   // otherwise in the temporary resource
-  UINT64 bytes = 0;
-  size_t last_use = 0;  // position in the order
-};
-
-struct Node {
-  GraphNode what;
-  std::vector<Source> inputs;
-  std::vector<Storage> outputs;
-
-  bool is_constant() const { return what.program == nullptr; }
-};
 
 // A tensor that is wanted at a second place too.
 struct ExtraOutput {
@@ -108,8 +70,13 @@ class Graph final : public Program {
     connect_nodes(desc);
     connect_outputs(desc);
     check_connected();
-    put_in_order();
-    place_temporaries();
+    ask_for_readers();
+    decide_sharing();
+    order_ = run_order(nodes_);
+    for (const ExtraOutput& extra : extra_outputs_) {
+      nodes_[extra.source.index].outputs[extra.source.output].last_use = order_.size();
+    }
+    temporary_bytes_ = place_temporaries(nodes_, order_);
     place_owned();
   }
 
@@ -264,6 +231,35 @@ class Graph final : public Program {
     }
   }
 
+  // An output that a node reads too must have what that node reads: of the bytes that its size was
+  // rounded up by, too.
+  void ask_for_readers() {
+    for (const Node& node : nodes_) {
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        const Source& source = node.inputs[i];
+        if (source.kind != Source::kNode) {
+          continue;
+        }
+        if (const auto output = nodes_[source.index].outputs[source.output].graph_output) {
+          UINT64& required = outputs_[*output].required_bytes;
+          required = std::max(required, node.what.program->inputs()[i].required_bytes);
+        }
+      }
+    }
+  }
+
+  // A graph of one operator does what that operator does: copies to further outputs come last.
+  void decide_sharing() {
+    const Node* only = nullptr;
+    for (const Node& node : nodes_) {
+      if (!node.is_constant() && only != nullptr) {
+        return;
+      }
+      only = node.is_constant() ? only : &node;
+    }
+    sharing_ = only != nullptr ? only->what.program->sharing() : Sharing::kRefused;
+  }
+
   void check_connected() const {
     for (size_t n = 0; n < nodes_.size(); ++n) {
       for (size_t i = 0; i < nodes_[n].inputs.size(); ++i) {
@@ -281,90 +277,6 @@ class Graph final : public Program {
                      "an edge for each output of the graph");
       }
     }
-  }
-
-  // Nodes whose inputs are all there come first; what is left at the end waits for itself.
-  void put_in_order() {
-    std::vector<size_t> missing(nodes_.size(), 0);
-    std::vector<std::vector<size_t>> readers(nodes_.size());
-    for (size_t n = 0; n < nodes_.size(); ++n) {
-      for (const Source& source : nodes_[n].inputs) {
-        if (source.kind == Source::kNode) {
-          ++missing[n];
-          readers[source.index].push_back(n);
-        }
-      }
-    }
-    for (size_t n = 0; n < nodes_.size(); ++n) {
-      if (missing[n] == 0) {
-        order_.push_back(n);
-      }
-    }
-    for (size_t done = 0; done < order_.size(); ++done) {
-      for (const size_t reader : readers[order_[done]]) {
-        if (--missing[reader] == 0) {
-          order_.push_back(reader);
-        }
-      }
-    }
-    if (order_.size() != nodes_.size()) {
-      refuse_graph("cycle", cat(nodes_.size() - order_.size(), " nodes wait for their own results"),
-                   "edges that lead forward only");
-    }
-  }
-
-  // First fit: a tensor takes the lowest place that no tensor has that is still needed.
-  void place_temporaries() {
-    std::vector<size_t> position(nodes_.size());
-    for (size_t i = 0; i < order_.size(); ++i) {
-      position[order_[i]] = i;
-      for (const Source& source : nodes_[order_[i]].inputs) {
-        if (source.kind == Source::kNode) {
-          size_t& last = nodes_[source.index].outputs[source.output].last_use;
-          last = std::max(last, i);
-        }
-      }
-    }
-    for (const ExtraOutput& extra : extra_outputs_) {
-      nodes_[extra.source.index].outputs[extra.source.output].last_use = order_.size();
-    }
-    std::multimap<UINT64, const Storage*> taken;  // by offset
-    for (const size_t n : order_) {
-      if (nodes_[n].is_constant()) {
-        continue;
-      }
-      for (Storage& storage : nodes_[n].outputs) {
-        if (storage.graph_output) {
-          continue;
-        }
-        storage.last_use = std::max(storage.last_use, position[n]);
-        std::erase_if(taken,
-                      [&](const auto& entry) { return entry.second->last_use < position[n]; });
-        UINT64 at = 0;
-        for (const auto& [offset, other] : taken) {
-          if (end_of(at, storage.bytes) <= offset) {
-            break;
-          }
-          at = std::max(at, end_of(offset, other->bytes));
-        }
-        storage.offset = at;
-        taken.emplace(at, &storage);
-        temporary_bytes_ = std::max(temporary_bytes_, end_of(at, storage.bytes));
-      }
-    }
-  }
-
-  // Where a tensor at `offset` ends, rounded up so that another can follow. Offsets are rounded
-  // too, so one that ends at most there ends at most where the next one starts.
-  static UINT64 end_of(UINT64 offset, UINT64 bytes) {
-    constexpr UINT64 kAlignment = DML_TEMPORARY_BUFFER_ALIGNMENT;
-    const auto end = checked_add(offset, bytes);
-    const auto rounded = end ? checked_round_up(*end, kAlignment) : std::nullopt;
-    if (!rounded || *rounded > kMostTemporaryBytes) {
-      refuse_graph("tensors too large", "the intermediate tensors need more than 2^62 bytes",
-                   "smaller tensors");
-    }
-    return *rounded;
   }
 
   std::vector<Node> nodes_;

@@ -38,9 +38,10 @@ Made identity(const DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC& desc, const Options
         "equal sizes; Strides of 0 repeat an input");
   }
   if (desc.ScaleBias != nullptr) {
-    return reader.program(moves::scale(reader.name(), from, to,
-                                       static_cast<double>(desc.ScaleBias->Scale),
-                                       static_cast<double>(desc.ScaleBias->Bias)));
+    return reader.program(
+        moves::scale(reader.name(), from, to, static_cast<double>(desc.ScaleBias->Scale),
+                     static_cast<double>(desc.ScaleBias->Bias)),
+        Sharing::kOperator);
   }
   moves::Work work = moves::copy(reader.name(), from, to);
   work.run = [copy = work.run, same = from == to](auto in, auto out, const Queue& queue) {
@@ -48,14 +49,14 @@ Made identity(const DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC& desc, const Options
       copy(in, out, queue);
     }
   };
-  return reader.program(std::move(work));
+  return reader.program(std::move(work), Sharing::kOperator);
 }
 
 Made cast(const DML_CAST_OPERATOR_DESC& desc, const Options& options) {
   Reader reader(DML_OPERATOR_CAST, options);
   const TensorSpec from = reader.input("InputTensor", desc.InputTensor);
   const TensorSpec to = reader.output("OutputTensor", desc.OutputTensor);
-  return reader.program(moves::cast(reader.name(), from, to));
+  return reader.program(moves::cast(reader.name(), from, to), Sharing::kOperator);
 }
 
 Made fill_constant(const DML_FILL_VALUE_CONSTANT_OPERATOR_DESC& desc, const Options& options) {
@@ -89,7 +90,8 @@ Made tile(const DML_TILE_OPERATOR_DESC& desc, const Options& options) {
                     "fewer repeats");
     }
   }
-  return reader.program(moves::tile(reader.name(), from, to, dims_of(desc.Repeats, from.rank())));
+  return reader.program(moves::tile(reader.name(), from, to, dims_of(desc.Repeats, from.rank())),
+                        Sharing::kOperator);
 }
 
 // More parts than this is a mistake, or an attack.
@@ -164,7 +166,8 @@ Made slice1(const DML_SLICE1_OPERATOR_DESC& desc, const Options& options) {
   const Dims start = window_start(
       reader, {desc.InputWindowOffsets, desc.InputWindowSizes, desc.InputWindowStrides}, from, to);
   return reader.program(
-      moves::slice(reader.name(), from, to, start, dims_of(desc.InputWindowStrides, from.rank())));
+      moves::slice(reader.name(), from, to, start, dims_of(desc.InputWindowStrides, from.rank())),
+      Sharing::kOperator);
 }
 
 Made slice_grad(const DML_SLICE_GRAD_OPERATOR_DESC& desc, const Options& options) {
@@ -208,7 +211,8 @@ Made slice(const DML_SLICE_OPERATOR_DESC& desc, const Options& options) {
     }
   }
   return reader.program(
-      moves::slice(reader.name(), from, to, dims_of(desc.Offsets, from.rank()), steps));
+      moves::slice(reader.name(), from, to, dims_of(desc.Offsets, from.rank()), steps),
+      Sharing::kOperator);
 }
 
 // Two of the modes came later than the operator.

@@ -44,7 +44,8 @@ std::shared_ptr<const Program> index_operator(const DML_OPERATOR_DESC* desc,
   }
   return std::make_shared<const SingleOperator>(
       op.info->name, std::move(inputs),
-      std::vector<Slot>{slot_of(tensors.output, tensors.output.name)}, std::move(work));
+      std::vector<Slot>{slot_of(tensors.output, tensors.output.name)}, std::move(work),
+      Sharing::kOperator);
 }
 
 }  // namespace

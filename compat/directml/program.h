@@ -27,6 +27,12 @@ struct Slot {
   UINT64 persistent_offset = 0;  // of an owned one
 };
 
+// Who looks at an output that shares memory with an input.
+enum class Sharing {
+  kRefused,   // it is refused: a later step would read what an earlier one wrote
+  kOperator,  // run(): it refuses where results would change, and works in place where it can
+};
+
 class Program {
  public:
   virtual ~Program() = default;
@@ -38,6 +44,7 @@ class Program {
   const std::vector<Slot>& outputs() const { return outputs_; }
   UINT64 temporary_bytes() const { return temporary_bytes_; }
   UINT64 persistent_bytes() const { return persistent_bytes_; }
+  Sharing sharing() const { return sharing_; }
 
   // On memory of the queue, the host's or a device's; returns when done. Throws sheaf::Error.
   // `temporary` has temporary_bytes().
@@ -51,6 +58,7 @@ class Program {
   std::string name_;
   std::vector<Slot> inputs_, outputs_;
   UINT64 temporary_bytes_ = 0, persistent_bytes_ = 0;
+  Sharing sharing_ = Sharing::kRefused;
 };
 
 // One operator. Throws sheaf::Error if the descriptor is not sound.

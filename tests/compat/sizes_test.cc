@@ -92,6 +92,22 @@ TEST(Sizes, DeclaredSizesAreAskedForAtBinding) {
   }
 }
 
+// A tensor of 5 bytes whose size was rounded up to 8, which another node reads: all 8.
+TEST(Sizes, AnOutputThatIsReadFurther) {
+  Machine machine;
+  Graph graph(machine.dml.Get());
+  const auto x = graph.input(0, {DML_TENSOR_DATA_TYPE_UINT8, {1, 5}});
+  const auto five = copy(x, {DML_TENSOR_DATA_TYPE_UINT8, {1, 5}});
+  const auto eight = copy(reinterpret(five, {1, 8}, {}), {DML_TENSOR_DATA_TYPE_UINT8, {1, 8}});
+  const auto compiled = graph.compile({five, eight});
+  const auto from = machine.buffer(5), first = machine.buffer(5), second = machine.buffer(8);
+  machine.record(compiled.Get(), {{from.Get(), 0, 5}}, {{first.Get(), 0, 5}, {second.Get(), 0, 8}});
+  EXPECT_EQ(machine.dml->GetDeviceRemovedReason(), E_INVALIDARG);
+  EXPECT_NE(
+      std::string(SheafDmlLastErrorText()).find("graph output 0 has SizeInBytes 5, but needs 8"),
+      std::string::npos);
+}
+
 TEST(Sizes, OwnedTensorsThatAreTooLargeTogether) {
   Machine machine;
   Graph graph(machine.dml.Get());
