@@ -57,10 +57,15 @@ inline constexpr GUID kBufferMemory{
 
 // What a queue does when it executes a list. It keeps alive what it works on.
 using Command = std::function<void()>;
+// Makes a command when its list is submitted; what it works on is known only then. Does not throw.
+using LateCommand = std::function<Command()>;
 
 class Recorder {
  public:
   virtual void record(Command command) = 0;
+  virtual void record_late(LateCommand command) = 0;
+  // The commands of a closed list, one after the other. Empty if the list cannot be executed.
+  virtual Command submission() = 0;
   // The list cannot be closed any more: Close reports `result`.
   virtual void refuse(HRESULT result, const char* text) = 0;
 

@@ -35,22 +35,22 @@ const char* memory_device() {
 }
 
 class Device final
-    : public com::Named<Device, const IUnknown, DeviceStubs, ID3D12Object, ID3D12Device> {
+    : public com::Named<Device, const IUnknown, DeviceState, ID3D12Object, ID3D12Device> {
  public:
   UINT GetNodeCount() override { return 1; }
 
   HRESULT CreateCommandQueue(const D3D12_COMMAND_QUEUE_DESC* desc, REFIID iid,
                              void** queue) override {
-    return create<CommandQueue>(desc != nullptr, iid, queue, desc);
+    return create_checked<CommandQueue>(desc != nullptr, iid, queue, desc);
   }
 
   HRESULT CreateCommandAllocator(D3D12_COMMAND_LIST_TYPE, REFIID iid, void** allocator) override {
-    return com::guarded([&] { return com::create_into<CommandAllocator>(iid, allocator, this); });
+    return create<CommandAllocator>(iid, allocator);
   }
 
   HRESULT CreateCommandList(UINT, D3D12_COMMAND_LIST_TYPE type, ID3D12CommandAllocator* allocator,
                             ID3D12PipelineState*, REFIID iid, void** list) override {
-    return create<CommandList>(allocator != nullptr, iid, list, &type);
+    return create_checked<CommandList>(allocator != nullptr, iid, list, &type);
   }
 
   HRESULT CheckFeatureSupport(D3D12_FEATURE feature, void* data, UINT size) override {
@@ -77,7 +77,7 @@ class Device final
     constexpr UINT kMostDescriptors = 1u << 22;
     const bool valid =
         desc != nullptr && desc->NumDescriptors > 0 && desc->NumDescriptors <= kMostDescriptors;
-    return create<DescriptorHeap>(valid, iid, heap, desc);
+    return create_checked<DescriptorHeap>(valid, iid, heap, desc);
   }
   UINT GetDescriptorHandleIncrementSize(D3D12_DESCRIPTOR_HEAP_TYPE) override {
     return sizeof(Descriptor);
@@ -123,19 +123,17 @@ class Device final
                   false);
       return E_INVALIDARG;
     }
-    return com::guarded([&] {
-      return com::create_into<Resource>(iid, resource, this, memory_device(), *heap, flags, *desc);
-    });
+    return create<Resource>(iid, resource, memory_device(), *heap, flags, *desc);
   }
 
   // All memory is resident.
-  HRESULT MakeResident(UINT, ID3D12Pageable* const*) override { return S_OK; }
-  HRESULT Evict(UINT, ID3D12Pageable* const*) override { return S_OK; }
-  HRESULT SetStablePowerState(BOOL) override { return S_OK; }
-  HRESULT GetDeviceRemovedReason() override { return S_OK; }
+  HRESULT MakeResident(UINT, ID3D12Pageable* const*) override { return removal()->check(); }
+  HRESULT Evict(UINT, ID3D12Pageable* const*) override { return removal()->check(); }
+  HRESULT SetStablePowerState(BOOL) override { return removal()->check(); }
+  HRESULT GetDeviceRemovedReason() override { return removal()->reason(); }
 
   HRESULT CreateFence(UINT64 value, D3D12_FENCE_FLAGS, REFIID iid, void** fence) override {
-    return com::guarded([&] { return com::create_into<Fence>(iid, fence, this, value); });
+    return create<Fence>(iid, fence, value);
   }
 
   // Of a buffer: one row. Where there is no answer every output has all its bits set, as in
@@ -170,15 +168,27 @@ class Device final
   LUID GetAdapterLuid() override { return {}; }
 
  private:
-  template <class Object, class Desc>
-  HRESULT create(bool valid, REFIID iid, void** out, const Desc* desc) {
+  template <class Object, class... Arguments>
+  HRESULT create(REFIID iid, void** out, const Arguments&... arguments) {
     if (out != nullptr) {
       *out = nullptr;
     }
-    if (!valid) {
-      return E_INVALIDARG;
+    if (removal()->removed()) {
+      return DXGI_ERROR_DEVICE_REMOVED;
     }
-    return com::guarded([&] { return com::create_into<Object>(iid, out, this, *desc); });
+    return com::guarded([&] { return com::create_into<Object>(iid, out, this, arguments...); });
+  }
+
+  // Of a descriptor that may be null if it is not valid.
+  template <class Object, class Desc>
+  HRESULT create_checked(bool valid, REFIID iid, void** out, const Desc* desc) {
+    if (valid) {
+      return create<Object>(iid, out, *desc);
+    }
+    if (out != nullptr) {
+      *out = nullptr;
+    }
+    return removal()->removed() ? DXGI_ERROR_DEVICE_REMOVED : E_INVALIDARG;
   }
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "objects.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +13,9 @@ namespace {
 
 // Direct3D places committed buffers on such boundaries; DirectML's alignments are divisors of it.
 constexpr UINT64 kPlacement = 65536;
+
+// A Fence of this library.
+constexpr GUID kFence{0x5b0f4e0a, 0x3c1e, 0x4d6b, {0x9a, 0x57, 0x53, 0x48, 0x45, 0x41, 0x46, 0x03}};
 
 std::byte* allocate(UINT64 bytes) {
   const UINT64 alignment = bytes >= kPlacement ? kPlacement : 256;
@@ -48,11 +49,27 @@ HRESULT give_view(const View& view, UINT* size, void* data) {
   return S_OK;
 }
 
+// An error of a device that commands met; no exception may leave COM.
+void run_or_remove(const Command& command, Removal& removal) {
+  HRESULT reason = S_OK;
+  try {
+    return command();
+  } catch (const std::bad_alloc&) {
+    reason = E_OUTOFMEMORY;
+  } catch (const std::exception& error) {
+    reason = DXGI_ERROR_DRIVER_INTERNAL_ERROR;
+    com::report(error.what(), true);
+  } catch (...) {
+    reason = E_FAIL;
+  }
+  Timeline::get().remove(removal, reason);
+}
+
 }  // namespace
 
 void Resource::Free::operator()(std::byte* memory) const { std::free(memory); }
 
-Resource::Resource(ID3D12Device* device, const char* device_name, const D3D12_HEAP_PROPERTIES& heap,
+Resource::Resource(DeviceState* device, const char* device_name, const D3D12_HEAP_PROPERTIES& heap,
                    D3D12_HEAP_FLAGS flags, const D3D12_RESOURCE_DESC& desc)
     : Child(device), heap_(heap), flags_(flags), desc_(desc), device_name_("") {
   if (*device_name == 0 || heap.Type != D3D12_HEAP_TYPE_DEFAULT) {
@@ -65,6 +82,9 @@ Resource::Resource(ID3D12Device* device, const char* device_name, const D3D12_HE
 }
 
 HRESULT Resource::Map(UINT subresource, const D3D12_RANGE* read, void** data) {
+  if (removal()->removed()) {
+    return DXGI_ERROR_DEVICE_REMOVED;
+  }
   // A heap of type DEFAULT has no address on a GPU's host; programs that map one are wrong there.
   if (subresource != 0 || heap_.Type == D3D12_HEAP_TYPE_DEFAULT ||
       (read != nullptr && read->End > desc_.Width)) {
@@ -120,6 +140,9 @@ D3D12_GPU_DESCRIPTOR_HANDLE DescriptorHeap::GetGPUDescriptorHandleForHeapStart()
 }
 
 HRESULT CommandList::Close() {
+  if (removal()->removed()) {
+    return DXGI_ERROR_DEVICE_REMOVED;
+  }
   if (closed_) {
     return E_FAIL;
   }
@@ -128,28 +151,54 @@ HRESULT CommandList::Close() {
 }
 
 HRESULT CommandList::Reset(ID3D12CommandAllocator* allocator, ID3D12PipelineState*) {
+  if (removal()->removed()) {
+    return DXGI_ERROR_DEVICE_REMOVED;
+  }
   if (allocator == nullptr) {
     return E_INVALIDARG;
   }
   if (!closed_) {
     return E_FAIL;  // it is still being recorded
   }
-  commands_.clear();
-  closed_ = false;
-  refused_ = S_OK;
-  return S_OK;
+  return com::guarded([&] {
+    entries_ = std::make_shared<std::vector<Entry>>();
+    closed_ = false;
+    refused_ = S_OK;
+    return S_OK;
+  });
 }
 
-void CommandList::record(Command command) {
+void CommandList::add(Entry entry) {
   if (closed_) {
     return refuse(E_FAIL, "ID3D12GraphicsCommandList: recorded after Close");
   }
-  commands_.push_back(std::move(command));
+  entries_->push_back(std::move(entry));
 }
 
 void CommandList::refuse(HRESULT result, const char* text) {
   refused_ = result;
   com::report(text, true);
+}
+
+Command CommandList::submission() {
+  if (!closed_ || refused_ != S_OK) {
+    return nullptr;
+  }
+  std::vector<Command> late;
+  for (const Entry& entry : *entries_) {
+    if (!entry.now) {
+      late.push_back(entry.late());
+    }
+  }
+  return [entries = entries_, late = std::move(late)] {
+    auto made = late.begin();
+    for (const Entry& entry : *entries) {
+      const Command& command = entry.now ? entry.now : *made++;
+      if (command) {
+        command();
+      }
+    }
+  };
 }
 
 HRESULT CommandList::GetPrivateData(REFGUID guid, UINT* size, void* data) {
@@ -161,6 +210,17 @@ HRESULT CommandList::GetPrivateData(REFGUID guid, UINT* size, void* data) {
 
 void CommandList::CopyBufferRegion(ID3D12Resource* target, UINT64 target_offset,
                                    ID3D12Resource* source, UINT64 source_offset, UINT64 bytes) {
+  const HRESULT result = com::guarded([&] {
+    copy(target, target_offset, source, source_offset, bytes);
+    return S_OK;
+  });
+  if (FAILED(result)) {
+    refused_ = result;  // no memory, neither for the command nor for words
+  }
+}
+
+void CommandList::copy(ID3D12Resource* target, UINT64 target_offset, ID3D12Resource* source,
+                       UINT64 source_offset, UINT64 bytes) {
   const auto to = private_view<BufferMemory>(target, kBufferMemory);
   const auto from = private_view<BufferMemory>(source, kBufferMemory);
   const auto inside = [bytes](const BufferMemory& buffer, UINT64 offset) {
@@ -194,81 +254,66 @@ void CommandList::CopyResource(ID3D12Resource* target, ID3D12Resource* source) {
   CopyBufferRegion(target, 0, source, 0, to.bytes);
 }
 
-void CommandList::run() const {
-  for (const Command& command : commands_) {
-    try {
-      command();
-    } catch (const std::exception& error) {  // a device that fails; no exception may leave COM
-      com::report(error.what(), true);
+HRESULT Fence::SetEventOnCompletion(UINT64 value, HANDLE event) {
+  return com::guarded([&] {
+    const auto descriptor = static_cast<int>(reinterpret_cast<intptr_t>(event));
+    return event == nullptr ? Timeline::get().wait(*state_, value)
+                            : Timeline::get().set_event(state_, value, descriptor);
+  });
+}
+
+HRESULT Fence::GetPrivateData(REFGUID guid, UINT* size, void* data) {
+  return guid == kFence ? give_view(this, size, data) : Child::GetPrivateData(guid, size, data);
+}
+
+void CommandQueue::ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) {
+  const HRESULT result = com::guarded([&] {
+    for (UINT i = 0; i < count && lists != nullptr && !removal()->removed(); ++i) {
+      auto* recorder = private_view<Recorder*>(lists[i], kRecorder);
+      Command work = recorder == nullptr ? nullptr : recorder->submission();
+      if (!work) {
+        com::report(com::words({.who = "ID3D12CommandQueue::ExecuteCommandLists",
+                                .what = recorder == nullptr ? "not a command list of this device"
+                                                            : "not a list that was closed",
+                                .detail = "it was skipped",
+                                .given = "list " + std::to_string(i),
+                                .next = recorder == nullptr ? "a list that this device created"
+                                                            : "a list whose Close returned S_OK"}),
+                    true);
+        continue;
+      }
+      Timeline::get().submit(
+          *state_,
+          {Submission::kWork,
+           [work = std::move(work), gone = removal()] { run_or_remove(work, *gone); }, nullptr});
     }
+    return S_OK;
+  });
+  if (FAILED(result)) {
+    Timeline::get().remove(*removal(), result);
   }
 }
 
-UINT64 Fence::GetCompletedValue() {
-  const std::lock_guard lock(mutex_);
-  return value_;
-}
-
-HRESULT Fence::SetEventOnCompletion(UINT64 value, HANDLE event) {
-  if (event == nullptr) {
-    wait_for(value);
-    return S_OK;
+HRESULT CommandQueue::submit(Submission::Kind kind, ID3D12Fence* fence, UINT64 value) {
+  if (removal()->removed()) {
+    return DXGI_ERROR_DEVICE_REMOVED;
   }
   return com::guarded([&] {
-    const std::lock_guard lock(mutex_);
-    const auto descriptor = static_cast<int>(reinterpret_cast<intptr_t>(event));
-    if (value_ < value) {
-      waiters_.push_back({value, descriptor});
-    } else {
-      const uint64_t one = 1;
-      return write(descriptor, &one, sizeof one) == sizeof one ? S_OK : E_HANDLE;
+    const auto* ours = private_view<Fence*>(fence, kFence);
+    if (ours == nullptr) {
+      return E_INVALIDARG;
     }
+    Timeline::get().submit(*state_, {kind, nullptr, ours->state(), value});
     return S_OK;
   });
 }
 
-HRESULT Fence::Signal(UINT64 value) {
-  const std::lock_guard lock(mutex_);
-  value_ = value;
-  HRESULT result = S_OK;
-  const auto reached = std::partition(waiters_.begin(), waiters_.end(),
-                                      [&](const Waiter& waiter) { return waiter.value > value; });
-  for (auto waiter = reached; waiter != waiters_.end(); ++waiter) {
-    const uint64_t one = 1;
-    result = write(waiter->event, &one, sizeof one) == sizeof one ? result : E_HANDLE;
-  }
-  waiters_.erase(reached, waiters_.end());
-  changed_.notify_all();
-  return result;
-}
-
-void Fence::wait_for(UINT64 value) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return value_ >= value; });
-}
-
-void CommandQueue::ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) {
-  for (UINT i = 0; i < count && lists != nullptr; ++i) {
-    auto* recorder = private_view<Recorder*>(lists[i], kRecorder);
-    if (recorder == nullptr) {
-      com::report(com::words({.who = "ID3D12CommandQueue::ExecuteCommandLists",
-                              .what = "not a command list of this device",
-                              .detail = "it was skipped",
-                              .given = "list " + std::to_string(i),
-                              .next = "a list that this device created"}),
-                  true);
-      continue;
-    }
-    static_cast<CommandList*>(lists[i])->run();
-  }
-}
-
 HRESULT CommandQueue::Signal(ID3D12Fence* fence, UINT64 value) {
-  return fence == nullptr ? E_INVALIDARG : fence->Signal(value);
+  return submit(Submission::kSignal, fence, value);
 }
 
 HRESULT CommandQueue::Wait(ID3D12Fence* fence, UINT64 value) {
-  return fence == nullptr ? E_INVALIDARG : fence->SetEventOnCompletion(value, nullptr);
+  return submit(Submission::kWait, fence, value);
 }
 
 }  // namespace sheaf::d3d12

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // The objects behind the interfaces: a buffer of host memory, a list of things to do, a queue that
-// does them at once, and a fence.
+// does them, and a fence.
 #pragma once
 
-#include <condition_variable>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -15,28 +12,42 @@
 #include "com_object.h"
 #include "d3d12.h"
 #include "not_implemented.h"
+#include "timeline.h"
 
 namespace sheaf::d3d12 {
+
+// What the objects need of their device.
+class DeviceState : public DeviceStubs {
+ public:
+  const std::shared_ptr<Removal>& removal() const { return removal_; }
+
+ protected:
+  ~DeviceState() = default;
+
+ private:
+  std::shared_ptr<Removal> removal_ = std::make_shared<Removal>();
+};
 
 // Children keep their device alive. `Base` is the interface, or its stubs.
 template <class Derived, class Base, class... Reachable>
 class Child : public com::Named<Derived, const IUnknown, Base, ID3D12Object, ID3D12DeviceChild,
                                 Reachable...> {
  public:
-  explicit Child(ID3D12Device* device) : device_(device) {}
+  explicit Child(DeviceState* device) : device_(device) {}
   HRESULT GetDevice(REFIID iid, void** device) override {
     return device_->QueryInterface(iid, device);
   }
+  const std::shared_ptr<Removal>& removal() const { return device_->removal(); }
 
  private:
-  com::Ref<ID3D12Device> device_;
+  com::Ref<DeviceState> device_;
 };
 
 class Resource final : public Child<Resource, ResourceStubs, ID3D12Pageable, ID3D12Resource> {
  public:
   // `device_name` is where default heaps lie; "" for the host. Throws std::bad_alloc, or
   // sheaf::Error if the device has no memory.
-  Resource(ID3D12Device* device, const char* device_name, const D3D12_HEAP_PROPERTIES& heap,
+  Resource(DeviceState* device, const char* device_name, const D3D12_HEAP_PROPERTIES& heap,
            D3D12_HEAP_FLAGS flags, const D3D12_RESOURCE_DESC& desc);
 
   HRESULT Map(UINT subresource, const D3D12_RANGE* read, void** data) override;
@@ -62,13 +73,13 @@ class CommandAllocator final : public Child<CommandAllocator, ID3D12CommandAlloc
                                             ID3D12Pageable, ID3D12CommandAllocator> {
  public:
   using Child::Child;
-  HRESULT Reset() override { return S_OK; }
+  HRESULT Reset() override { return removal()->check(); }
 };
 
 class DescriptorHeap final
     : public Child<DescriptorHeap, ID3D12DescriptorHeap, ID3D12Pageable, ID3D12DescriptorHeap> {
  public:
-  DescriptorHeap(ID3D12Device* device, const D3D12_DESCRIPTOR_HEAP_DESC& desc)
+  DescriptorHeap(DeviceState* device, const D3D12_DESCRIPTOR_HEAP_DESC& desc)
       : Child(device), desc_(desc), descriptors_(desc.NumDescriptors) {}
   D3D12_DESCRIPTOR_HEAP_DESC GetDesc() override { return desc_; }
   D3D12_CPU_DESCRIPTOR_HANDLE GetCPUDescriptorHandleForHeapStart() override;
@@ -83,7 +94,7 @@ class CommandList final : public Child<CommandList, GraphicsCommandListStubs, ID
                                        ID3D12GraphicsCommandList>,
                           private Recorder {
  public:
-  CommandList(ID3D12Device* device, D3D12_COMMAND_LIST_TYPE type) : Child(device), type_(type) {}
+  CommandList(DeviceState* device, D3D12_COMMAND_LIST_TYPE type) : Child(device), type_(type) {}
 
   D3D12_COMMAND_LIST_TYPE GetType() override { return type_; }
   HRESULT Close() override;
@@ -101,42 +112,46 @@ class CommandList final : public Child<CommandList, GraphicsCommandListStubs, ID
   void EndEvent() override {}
   HRESULT GetPrivateData(REFGUID guid, UINT* size, void* data) override;
 
-  void run() const;
-
  private:
-  void record(Command command) override;
+  struct Entry {
+    Command now;
+    LateCommand late;  // if `now` is empty
+  };
+  void record(Command command) override { add({std::move(command), nullptr}); }
+  void record_late(LateCommand command) override { add({nullptr, std::move(command)}); }
   void refuse(HRESULT result, const char* text) override;
+  Command submission() override;
+  void add(Entry entry);
+  void copy(ID3D12Resource* target, UINT64 target_offset, ID3D12Resource* source,
+            UINT64 source_offset, UINT64 bytes);
 
   D3D12_COMMAND_LIST_TYPE type_;
   bool closed_ = false;
-  std::vector<Command> commands_;
+  // Queues share what was submitted: a list may be reset while its work waits.
+  std::shared_ptr<std::vector<Entry>> entries_ = std::make_shared<std::vector<Entry>>();
 };
 
 class Fence final : public Child<Fence, ID3D12Fence, ID3D12Pageable, ID3D12Fence> {
  public:
-  Fence(ID3D12Device* device, UINT64 value) : Child(device), value_(value) {}
-  UINT64 GetCompletedValue() override;
+  Fence(DeviceState* device, UINT64 value)
+      : Child(device), state_(std::make_shared<FenceState>(device->removal(), value)) {}
+  ~Fence() { Timeline::get().release_fence(*state_); }
+  UINT64 GetCompletedValue() override { return Timeline::get().completed(*state_); }
   HRESULT SetEventOnCompletion(UINT64 value, HANDLE event) override;
-  HRESULT Signal(UINT64 value) override;
-  void wait_for(UINT64 value);
+  HRESULT Signal(UINT64 value) override { return Timeline::get().signal(*state_, value); }
+  HRESULT GetPrivateData(REFGUID guid, UINT* size, void* data) override;
+  const std::shared_ptr<FenceState>& state() const { return state_; }
 
  private:
-  struct Waiter {
-    UINT64 value;
-    int event;  // an eventfd
-  };
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  UINT64 value_;
-  std::vector<Waiter> waiters_;
+  std::shared_ptr<FenceState> state_;
 };
 
-// Executes at once, in the caller's thread.
 class CommandQueue final
     : public Child<CommandQueue, CommandQueueStubs, ID3D12Pageable, ID3D12CommandQueue> {
  public:
-  CommandQueue(ID3D12Device* device, const D3D12_COMMAND_QUEUE_DESC& desc)
-      : Child(device), desc_(desc) {}
+  CommandQueue(DeviceState* device, const D3D12_COMMAND_QUEUE_DESC& desc)
+      : Child(device), desc_(desc), state_(Timeline::get().add_queue(device->removal())) {}
+  ~CommandQueue() { Timeline::get().release_queue(*state_); }
   void ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) override;
   void SetMarker(UINT, const void*, UINT) override {}
   void BeginEvent(UINT, const void*, UINT) override {}
@@ -146,7 +161,10 @@ class CommandQueue final
   D3D12_COMMAND_QUEUE_DESC GetDesc() override { return desc_; }
 
  private:
+  HRESULT submit(Submission::Kind kind, ID3D12Fence* fence, UINT64 value);
+
   D3D12_COMMAND_QUEUE_DESC desc_;
+  std::shared_ptr<QueueState> state_;
 };
 
 }  // namespace sheaf::d3d12

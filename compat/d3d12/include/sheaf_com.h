@@ -79,6 +79,7 @@ using LPCWSTR = const wchar_t*;
 #define DXGI_ERROR_MORE_DATA static_cast<HRESULT>(0x887A0003u)
 #define DXGI_ERROR_UNSUPPORTED static_cast<HRESULT>(0x887A0004u)
 #define DXGI_ERROR_DEVICE_REMOVED static_cast<HRESULT>(0x887A0005u)
+#define DXGI_ERROR_DRIVER_INTERNAL_ERROR static_cast<HRESULT>(0x887A0020u)
 
 struct GUID {
   uint32_t Data1;
