@@ -108,15 +108,16 @@ OperatorInitializer::Programs read_compiled(DeviceState* device, UINT count,
   return programs;
 }
 
-com::Ref<IDMLDispatchable> read_table_desc(DeviceState* device,
-                                           const DML_BINDING_TABLE_DESC* desc) {
+TablePlace read_table_desc(DeviceState* device, const DML_BINDING_TABLE_DESC* desc) {
   if (desc == nullptr) {
     return {};
   }
+  bool late = false;
   if (dynamic_cast<OperatorInitializer*>(desc->Dispatchable) != nullptr) {
     checked_cast<OperatorInitializer>(device, "CreateBindingTable", desc->Dispatchable);
   } else {
-    checked_cast<CompiledOperator>(device, "CreateBindingTable", desc->Dispatchable);
+    late = checked_cast<CompiledOperator>(device, "CreateBindingTable", desc->Dispatchable)
+               .binds_late();
   }
   const UINT needed = desc->Dispatchable->GetBindingProperties().RequiredDescriptorCount;
   if (desc->SizeInDescriptors < needed || desc->CPUDescriptorHandle.ptr == 0) {
@@ -126,36 +127,45 @@ com::Ref<IDMLDispatchable> read_table_desc(DeviceState* device,
             desc->CPUDescriptorHandle.ptr == 0 ? "; the handle is null" : ""),
         "RequiredDescriptorCount descriptors of a heap");
   }
-  return {desc->Dispatchable};
+  return {desc->Dispatchable, late ? device->descriptors_at(desc->CPUDescriptorHandle) : nullptr};
 }
 
-void BindingTable::BindInputs(UINT count, const DML_BINDING_DESC* bindings) {
-  device()->guarded_void([&] { inputs_ = read_bindings("BindInputs", count, bindings); });
+template <class Change>
+void BindingTable::bind(Change change) {
+  device()->guarded_void([&] {
+    change(bindings_);
+    if (place_.descriptors) {
+      place_.descriptors->write(bindings_);
+    }
+  });
 }
 
-void BindingTable::BindOutputs(UINT count, const DML_BINDING_DESC* bindings) {
-  device()->guarded_void([&] { outputs_ = read_bindings("BindOutputs", count, bindings); });
+void BindingTable::BindInputs(UINT count, const DML_BINDING_DESC* list) {
+  bind([&](Bindings& all) { all.inputs = read_bindings("BindInputs", count, list); });
+}
+
+void BindingTable::BindOutputs(UINT count, const DML_BINDING_DESC* list) {
+  bind([&](Bindings& all) { all.outputs = read_bindings("BindOutputs", count, list); });
 }
 
 void BindingTable::BindTemporaryResource(const DML_BINDING_DESC* binding) {
-  device()->guarded_void([&] {
-    temporary_ = binding == nullptr ? BoundList{} : read_binding("BindTemporaryResource", *binding);
+  bind([&](Bindings& all) {
+    all.temporary =
+        binding == nullptr ? BoundList{} : read_binding("BindTemporaryResource", *binding);
   });
 }
 
 void BindingTable::BindPersistentResource(const DML_BINDING_DESC* binding) {
-  device()->guarded_void([&] {
-    persistent_ =
+  bind([&](Bindings& all) {
+    all.persistent =
         binding == nullptr ? BoundList{} : read_binding("BindPersistentResource", *binding);
   });
 }
 
 HRESULT BindingTable::Reset(const DML_BINDING_TABLE_DESC* desc) {
   return device()->guarded([&] {
-    dispatchable_ = read_table_desc(device(), desc);
-    inputs_.clear();
-    outputs_.clear();
-    temporary_ = persistent_ = {};
+    place_ = read_table_desc(device(), desc);
+    bindings_ = {};
     return S_OK;
   });
 }

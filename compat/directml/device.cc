@@ -2,7 +2,9 @@
 //
 // IDMLDevice1, DMLCreateDevice and DMLCreateDevice1.
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <map>
 
 #include "objects.h"
 #include "support/text.h"
@@ -122,7 +124,7 @@ class Device final
     return guarded([&] {
       check_flags(flags, "CompileOperator");
       const auto& created = checked_cast<Operator>(this, "CompileOperator", op);
-      return com::create_into<CompiledOperator>(iid, compiled, this, created.program());
+      return com::create_into<CompiledOperator>(iid, compiled, this, created.program(), flags);
     });
   }
 
@@ -131,7 +133,7 @@ class Device final
     clear(compiled);
     return guarded([&] {
       check_flags(flags, "CompileGraph");
-      return com::create_into<CompiledOperator>(iid, compiled, this, graph(desc));
+      return com::create_into<CompiledOperator>(iid, compiled, this, graph(desc), flags);
     });
   }
 
@@ -145,6 +147,7 @@ class Device final
   }
 
   HRESULT CreateCommandRecorder(REFIID iid, void** recorder) override {
+    clear(recorder);
     return guarded([&] { return com::create_into<CommandRecorder>(iid, recorder, this); });
   }
 
@@ -157,15 +160,37 @@ class Device final
   }
 
   // All memory is resident.
-  HRESULT Evict(UINT, IDMLPageable* const*) override { return S_OK; }
-  HRESULT MakeResident(UINT, IDMLPageable* const*) override { return S_OK; }
-  HRESULT GetDeviceRemovedReason() override { return removed_; }
+  HRESULT Evict(UINT, IDMLPageable* const*) override {
+    return guarded([] { return S_OK; });
+  }
+  HRESULT MakeResident(UINT, IDMLPageable* const*) override {
+    return guarded([] { return S_OK; });
+  }
+  // Its own, or that of its Direct3D device.
+  HRESULT GetDeviceRemovedReason() override {
+    const HRESULT reason = removed_;
+    return reason == S_OK && parent_ ? parent_->GetDeviceRemovedReason() : reason;
+  }
   HRESULT GetParentDevice(REFIID iid, void** device) override {
     if (!parent_) {
       clear(device);
       return E_NOINTERFACE;
     }
     return parent_->QueryInterface(iid, device);
+  }
+
+  std::shared_ptr<Descriptors> descriptors_at(D3D12_CPU_DESCRIPTOR_HANDLE place) override {
+    const std::lock_guard lock(mutex_);
+    if (places_.size() >= most_places_) {
+      std::erase_if(places_, [](const auto& entry) { return entry.second.expired(); });
+      most_places_ = 2 * places_.size() + 16;
+    }
+    auto descriptors = places_[place.ptr].lock();
+    if (!descriptors) {
+      descriptors = std::make_shared<Descriptors>();
+      places_[place.ptr] = descriptors;
+    }
+    return descriptors;
   }
 
  private:
@@ -210,8 +235,36 @@ class Device final
     }
   }
   void remove(HRESULT reason) noexcept override {
-    HRESULT none = S_OK;
-    removed_.compare_exchange_strong(none, reason);
+    const std::lock_guard lock(mutex_);
+    if (removed_ == S_OK) {
+      com::guarded([&] {
+        const std::string text = dml::LastErrorText();
+        removed_by_ = text.substr(0, text.find('\n'));
+        return S_OK;
+      });
+      removed_ = reason;
+    }
+  }
+  HRESULT refuse_removed() noexcept override {
+    dml::detail::guarded([&]() -> HRESULT {
+      std::string first;
+      {
+        const std::lock_guard lock(mutex_);
+        first = removed_by_;
+      }
+      char reason[16];
+      std::snprintf(reason, sizeof reason, "0x%08X",
+                    static_cast<unsigned>(GetDeviceRemovedReason()));
+      dml::detail::refuse(
+          {.who = "IDMLDevice",
+           .what = "device removed",
+           .detail = first.empty() ? "its Direct3D 12 device was removed"
+                                   : cat("it was removed by a call that failed: \"", first, "\""),
+           .given = cat("GetDeviceRemovedReason = ", reason),
+           .next = "release the device and all that it created, and create a new one"});
+    });
+    report_last_error();
+    return DXGI_ERROR_DEVICE_REMOVED;
   }
 
   com::Ref<ID3D12Device> parent_;
@@ -219,6 +272,10 @@ class Device final
   dml::DML_FEATURE_LEVEL level_;
   std::atomic<bool> smaller_indices_{false};
   std::atomic<HRESULT> removed_{S_OK};
+  std::mutex mutex_;
+  std::string removed_by_;  // the first line of the reason
+  std::map<SIZE_T, std::weak_ptr<Descriptors>> places_;
+  size_t most_places_ = 16;  // before those that are gone are cleared away
   DebugDevice debug_device_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The command recorder: bindings are checked when a dispatch is recorded, and read when it runs.
+// The command recorder: bindings are checked when a dispatch is recorded or, where they come late,
+// when its list is submitted.
 #include <algorithm>
 
 #include "extents.h"
@@ -216,21 +217,21 @@ void check_apart(const Execution& e, const Place& persistent) {
 }
 
 d3d12::Command execution_command(const std::shared_ptr<const Program>& shared,
-                                 const BindingTable& table, com::Ref<DeviceState> device) {
+                                 const Bindings& bound, com::Ref<DeviceState> device) {
   const Program& program = *shared;
   Execution e;
   e.program = shared;
-  check_count(program, "inputs", table.inputs().size(), program.inputs().size());
-  check_count(program, "outputs", table.outputs().size(), program.outputs().size());
+  check_count(program, "inputs", bound.inputs.size(), program.inputs().size());
+  check_count(program, "outputs", bound.outputs.size(), program.outputs().size());
   const Place persistent =
-      resource(program, table.persistent(),
+      resource(program, bound.persistent,
                {kPersistent, program.persistent_bytes(), DML_PERSISTENT_BUFFER_ALIGNMENT, false});
   e.temporary =
-      resource(program, table.temporary(),
+      resource(program, bound.temporary,
                {kTemporary, program.temporary_bytes(), DML_TEMPORARY_BUFFER_ALIGNMENT, true});
   for (size_t i = 0; i < program.inputs().size(); ++i) {
     const Slot& slot = program.inputs()[i];
-    const BoundList& list = table.inputs()[i];
+    const BoundList& list = bound.inputs[i];
     e.keep(list);
     if (slot.owned && !is_none(list)) {
       refuse(program, "owned tensor bound",
@@ -247,13 +248,26 @@ d3d12::Command execution_command(const std::shared_ptr<const Program>& shared,
   }
   for (size_t i = 0; i < program.outputs().size(); ++i) {
     e.outputs.push_back(
-        checked_binding(program, table.outputs()[i], demand_of(program.outputs()[i], true)));
-    e.keep(table.outputs()[i]);
+        checked_binding(program, bound.outputs[i], demand_of(program.outputs()[i], true)));
+    e.keep(bound.outputs[i]);
   }
-  e.keep(table.temporary());
-  e.keep(table.persistent());
+  e.keep(bound.temporary);
+  e.keep(bound.persistent);
   check_apart(e, persistent);
   return [e = std::move(e), device = std::move(device)] { device->guarded_void([&] { run(e); }); };
+}
+
+// The same with the bindings of the moment when the list is submitted. If they are wrong the device
+// is removed, and there is no command.
+d3d12::LateCommand late_command(const std::shared_ptr<const Program>& program,
+                                const std::shared_ptr<Descriptors>& descriptors,
+                                const com::Ref<DeviceState>& device) {
+  return [=] {
+    d3d12::Command command;
+    device->guarded_void(
+        [&] { command = execution_command(program, descriptors->read(), device); });
+    return command;
+  };
 }
 
 struct Copy {
@@ -292,13 +306,13 @@ void add_initialization(const Program& program, const BoundList& inputs, const B
 }
 
 d3d12::Command initialization_command(const OperatorInitializer& initializer,
-                                      const BindingTable& table) {
+                                      const Bindings& bound) {
   Initialization all;
   const auto& programs = initializer.programs();
   for (size_t i = 0; i < programs.size(); ++i) {
     const BoundList none;
-    const BoundList& inputs = i < table.inputs().size() ? table.inputs()[i] : none;
-    const BoundList& output = i < table.outputs().size() ? table.outputs()[i] : none;
+    const BoundList& inputs = i < bound.inputs.size() ? bound.inputs[i] : none;
+    const BoundList& output = i < bound.outputs.size() ? bound.outputs[i] : none;
     add_initialization(*programs[i], inputs, output, all);
     for (const BoundList* list : {&inputs, &output}) {
       for (const Binding& range : list->ranges) {
@@ -330,11 +344,13 @@ void CommandRecorder::RecordDispatch(ID3D12CommandList* list, IDMLDispatchable* 
                      "a list of the parent device, and the table that was reset for this one");
     }
     if (auto* initializer = dynamic_cast<OperatorInitializer*>(dispatchable)) {
-      recorder->record(initialization_command(*initializer, table));
+      return recorder->record(initialization_command(*initializer, table.bindings()));
+    }
+    const auto& compiled = checked_cast<CompiledOperator>(device(), "RecordDispatch", dispatchable);
+    if (compiled.binds_late()) {
+      recorder->record_late(late_command(compiled.program(), table.descriptors(), device()));
     } else {
-      const auto& compiled =
-          checked_cast<CompiledOperator>(device(), "RecordDispatch", dispatchable);
-      recorder->record(execution_command(compiled.program(), table, com::Ref(device())));
+      recorder->record(execution_command(compiled.program(), table.bindings(), device()));
     }
   });
 }
