@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // DirectML graphs through directml.h, as a client would: any nodes and edges, compiled, and run
-// with any bindings. Most are sound, so that many get as far as a dispatch.
+// with any bindings. Most are sound, so that many get as far as a dispatch. A graph that runs with
+// all its tensors in one buffer, wherever they lie, must give what it gives in buffers of their
+// own.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <deque>
@@ -16,12 +19,28 @@ namespace {
 using compat::ComPtr;
 using compat::Machine;
 
-constexpr UINT kSizes[] = {2, 3};      // of all tensors, so that most edges fit
-constexpr UINT64 kConstantBytes = 24;  // of one such tensor
+constexpr UINT kSizes[] = {2, 3};    // of all tensors, so that most edges fit
+constexpr UINT64 kTensorBytes = 24;  // of one such tensor
 constexpr UINT64 kBufferBytes = 512;
 constexpr UINT64 kMostTemporary = 1 << 20;
 
 UINT number(fuzz::Input& input, UINT most) { return static_cast<UINT>(input.number(0, most)); }
+
+// Sizes and offsets at which sums wrap, or at which rounding up to 4, 16 or 256 bytes matters.
+UINT64 hostile(fuzz::Input& input) {
+  constexpr UINT64 kBorders[] = {0,
+                                 UINT64{1} << 63,
+                                 UINT64{1} << 62,
+                                 UINT64{1} << 61,
+                                 UINT64{1} << 32,
+                                 UINT64{1} << 31,
+                                 kBufferBytes,
+                                 256,
+                                 kTensorBytes};
+  constexpr UINT64 kSteps[] = {0, 1, 3, 4, 16, 255, 256};
+  const UINT64 border = input.pick(kBorders), step = input.pick(kSteps);
+  return input.one_in(2) ? border + step : border - step;  // wraps on purpose
+}
 
 // One operator of the kind that `choice` says; its inputs are floats but for indices.
 struct Kind {
@@ -30,16 +49,17 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {{1, -1}, {2, 1}, {3, 1}, {2, 1}, {1, -1}, {1, -1}};
 
-ComPtr<IDMLOperator> create(IDMLDevice* device, fuzz::Input& input, size_t kind) {
+ComPtr<IDMLOperator> create(IDMLDevice* device, fuzz::Input& input, size_t kind, UINT64 total) {
   const DML_BUFFER_TENSOR_DESC floats{
-      DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_FLAG_NONE, 2, kSizes, nullptr, 24, 0};
+      DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_FLAG_NONE, 2, kSizes, nullptr, total, 0};
   DML_BUFFER_TENSOR_DESC integers = floats;
+  integers.TotalTensorSizeInBytes = kTensorBytes;
   integers.DataType = DML_TENSOR_DATA_TYPE_INT32;
   DML_BUFFER_TENSOR_DESC spoilt = floats;
   if (input.one_in(16)) {
     spoilt.DataType = input.enumerator<DML_TENSOR_DATA_TYPE>(13);
     spoilt.DimensionCount = number(input, 2);
-    spoilt.TotalTensorSizeInBytes = number(input, 64);
+    spoilt.TotalTensorSizeInBytes = input.one_in(2) ? hostile(input) : number(input, 64);
   }
   const DML_TENSOR_DESC x{DML_TENSOR_TYPE_BUFFER, &floats}, i{DML_TENSOR_TYPE_BUFFER, &integers},
       y{DML_TENSOR_TYPE_BUFFER, &spoilt};
@@ -69,11 +89,12 @@ ComPtr<IDMLOperator> create(IDMLDevice* device, fuzz::Input& input, size_t kind)
 class RandomGraph {
  public:
   RandomGraph(Machine& machine, fuzz::Input& input) {
-    input.fill(std::span(constant_bytes_).first(kConstantBytes));
+    total_ = input.one_in(4) ? hostile(input) : kTensorBytes;
+    input.fill(std::span(constant_bytes_).first(kTensorBytes));
     // Not more than there are: a graph copies what its caller says is there.
     const auto wrong = static_cast<UINT64>(input.below(std::ssize(constant_bytes_) + 1));
     constants_.push_back(
-        {constant_bytes_.data(), input.one_in(32) ? wrong : kConstantBytes, nullptr});
+        {constant_bytes_.data(), input.one_in(32) ? wrong : kTensorBytes, nullptr});
     nodes_.push_back({DML_GRAPH_NODE_TYPE_CONSTANT, &constants_.back()});
     for (int64_t count = 1 + input.below(6); count > 0; --count) {
       add_operator(machine, input);
@@ -87,17 +108,19 @@ class RandomGraph {
     }
   }
 
-  HRESULT compile(Machine& machine, ComPtr<IDMLCompiledOperator>* compiled) const {
+  HRESULT compile(Machine& machine, DML_EXECUTION_FLAGS flags,
+                  ComPtr<IDMLCompiledOperator>* compiled) const {
     const auto count = [](const auto& list) { return static_cast<UINT>(list.size()); };
     const DML_GRAPH_DESC desc{input_count_,         output_count_,        count(nodes_),
                               nodes_.data(),        count(input_edges_),  input_edges_.data(),
                               count(output_edges_), output_edges_.data(), count(between_edges_),
                               between_edges_.data()};
-    return machine.dml->CompileGraph(&desc, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&*compiled));
+    return machine.dml->CompileGraph(&desc, flags, IID_PPV_ARGS(&*compiled));
   }
 
   UINT inputs() const { return input_count_; }
   UINT outputs() const { return output_count_; }
+  UINT64 total() const { return total_; }  // declared for all tensors but indices
 
  private:
   UINT last_node(fuzz::Input& input) const {
@@ -107,7 +130,7 @@ class RandomGraph {
 
   void add_operator(Machine& machine, fuzz::Input& input) {
     const auto kind = static_cast<size_t>(input.below(std::size(kKinds)));
-    ComPtr<IDMLOperator> op = create(machine.dml.Get(), input, kind);
+    ComPtr<IDMLOperator> op = create(machine.dml.Get(), input, kind, total_);
     if (!op) {
       return;
     }
@@ -163,6 +186,7 @@ class RandomGraph {
     }
   }
 
+  UINT64 total_ = kTensorBytes;
   std::array<std::byte, 64> constant_bytes_ = {};
   std::vector<ComPtr<IDMLOperator>> owned_;
   std::deque<DML_OPERATOR_GRAPH_NODE_DESC> operators_;
@@ -175,60 +199,147 @@ class RandomGraph {
   UINT input_count_ = 0, output_count_ = 0;
 };
 
-// Bindings of one kind: mostly a whole buffer each.
-struct Bindings {
-  std::vector<ComPtr<ID3D12Resource>> buffers;
-  std::deque<DML_BUFFER_BINDING> ranges;
-  std::vector<DML_BINDING_DESC> descs;
+// A buffer that both the program and the queue see.
+ComPtr<ID3D12Resource> visible(Machine& machine, UINT64 bytes) {
+  return machine.buffer(bytes, D3D12_HEAP_TYPE_READBACK);
+}
 
-  Bindings(Machine& machine, fuzz::Input& input, UINT count, UINT64 bytes) {
-    for (UINT n = 0; n < count; ++n) {
-      buffers.push_back(machine.buffer(bytes));
-      ranges.push_back({buffers.back().Get(), 0, bytes});
-      descs.push_back({DML_BINDING_TYPE_BUFFER, &ranges.back()});
-      if (input.one_in(24)) {
-        ranges.back() = {input.one_in(2) ? nullptr : buffers.front().Get(),
-                         static_cast<UINT64>(input.number(0, 64)),
-                         static_cast<UINT64>(input.number(0, 1024))};
-      }
-      if (input.one_in(24)) {
-        descs.back() = {input.enumerator<DML_BINDING_TYPE>(2), nullptr};
+std::span<std::byte> mapped(ID3D12Resource* buffer) {
+  void* data = nullptr;
+  fuzz::require(buffer->Map(0, nullptr, &data) == S_OK, "a readback buffer can be mapped");
+  return {static_cast<std::byte*>(data), static_cast<size_t>(buffer->GetDesc().Width)};
+}
+
+// The bindings of one run.
+struct Bindings {
+  std::vector<DML_BUFFER_BINDING> inputs, outputs;
+
+  void bind(IDMLBindingTable* table) const { compat::bind(table, inputs, outputs); }
+};
+
+// Damages bindings, or the calls that make them.
+void bind_spoilt(fuzz::Input& input, IDMLBindingTable* table, Bindings bindings) {
+  for (auto* list : {&bindings.inputs, &bindings.outputs}) {
+    for (DML_BUFFER_BINDING& range : *list) {
+      if (input.one_in(8)) {
+        range.Buffer = input.one_in(4) ? nullptr : range.Buffer;
+        range.Offset = input.one_in(2) ? hostile(input) : range.Offset;
+        range.SizeInBytes = input.one_in(2) ? hostile(input) : range.SizeInBytes;
       }
     }
+    if (input.one_in(16) && !list->empty()) {
+      list->pop_back();
+    }
   }
-  UINT count(fuzz::Input& input) const {
-    const auto all = static_cast<UINT>(descs.size());
-    return input.one_in(24) && all > 0 ? all - 1 : all;
+  bindings.bind(table);
+  if (input.one_in(16)) {
+    const DML_BINDING_DESC desc{input.enumerator<DML_BINDING_TYPE>(2), nullptr};
+    table->BindTemporaryResource(&desc);
   }
+}
+
+// One compiled graph, which is run again and again.
+class Runs {
+ public:
+  Runs(Machine& machine, fuzz::Input& input, IDMLCompiledOperator* op, bool late)
+      : machine_(machine), input_(input), op_(op), late_(late), table_(machine.table(op)) {
+    const UINT64 bytes = op->GetBindingProperties().TemporaryResourceSize;
+    temporary_ = bytes == 0 ? nullptr : machine.buffer(bytes);
+    if (late_) {
+      record();
+    }
+  }
+
+  // Late bindings are those of the submission: the list was recorded before.
+  template <class Bind>
+  bool run(Bind bind) {
+    if (temporary_) {
+      const DML_BUFFER_BINDING range{temporary_.Get(), 0, temporary_->GetDesc().Width};
+      const DML_BINDING_DESC desc{DML_BINDING_TYPE_BUFFER, &range};
+      table_->BindTemporaryResource(&desc);
+    }
+    bind(table_.Get());
+    if (!late_) {
+      record();
+    }
+    submit();
+    if (!late_ && machine_.list->Reset(machine_.allocator.Get(), nullptr) != S_OK) {
+      fuzz::require(false, "a list that was submitted can be reset");
+    }
+    const bool removed = machine_.dml->GetDeviceRemovedReason() != S_OK;
+    fuzz::require(!removed || std::strstr(SheafDmlLastErrorText(), "\n  try: ") != nullptr,
+                  "a removed device says what to try");
+    return !removed;
+  }
+
+ private:
+  void record() {
+    machine_.recorder->RecordDispatch(machine_.list.Get(), op_, table_.Get());
+    fuzz::require(machine_.list->Close() == S_OK, "the list is closed");
+  }
+
+  // Sometimes while the queue waits for a fence.
+  void submit() {
+    ComPtr<ID3D12Fence> gate;
+    if (input_.one_in(4)) {
+      compat::check(machine_.d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&gate)),
+                    "CreateFence");
+      compat::check(machine_.queue->Wait(gate.Get(), 1), "Wait");
+    }
+    ID3D12CommandList* lists[] = {machine_.list.Get()};
+    machine_.queue->ExecuteCommandLists(1, lists);
+    if (gate) {
+      compat::check(gate->Signal(1), "Signal");
+    }
+  }
+
+  Machine& machine_;
+  fuzz::Input& input_;
+  IDMLCompiledOperator* op_;
+  bool late_;
+  ComPtr<IDMLBindingTable> table_;
+  ComPtr<ID3D12Resource> temporary_;
 };
 
 void dispatch(Machine& machine, fuzz::Input& input, const RandomGraph& graph,
-              IDMLCompiledOperator* op) {
-  if (graph.inputs() > 32 || graph.outputs() > 32) {
-    return;
-  }
-  const DML_BINDING_PROPERTIES properties = op->GetBindingProperties();
-  if (properties.TemporaryResourceSize > kMostTemporary) {
+              IDMLCompiledOperator* op, bool late) {
+  const UINT64 temporary = op->GetBindingProperties().TemporaryResourceSize;
+  fuzz::require(temporary == 0 || (temporary >= kTensorBytes && temporary <= UINT64{1} << 62),
+                "the temporary resource holds a tensor, and is not negative");
+  if (graph.inputs() > 32 || graph.outputs() > 32 || temporary > kMostTemporary) {
     return;  // a tensor may be declared larger than its elements are
   }
-  const auto table = machine.table(op);
-  const Bindings inputs(machine, input, graph.inputs(), kBufferBytes);
-  const Bindings outputs(machine, input, graph.outputs(), kBufferBytes);
-  table->BindInputs(inputs.count(input), inputs.descs.data());
-  table->BindOutputs(outputs.count(input), outputs.descs.data());
-  const UINT temporary = properties.TemporaryResourceSize != 0 ? 1 : 0;
-  const Bindings scratch(machine, input, temporary, properties.TemporaryResourceSize);
-  if (temporary != 0 && !input.one_in(24)) {
-    table->BindTemporaryResource(scratch.descs.data());
+  // All tensors in one buffer, and the same contents in buffers of their own.
+  const auto arena = visible(machine, kBufferBytes);
+  const std::span<std::byte> memory = mapped(arena.Get());
+  input.fill(memory.first(64));
+  std::vector<ComPtr<ID3D12Resource>> buffers;
+  Bindings apart, together;
+  const UINT64 bytes = std::clamp(graph.total(), kTensorBytes, kBufferBytes);
+  for (UINT i = 0; i < graph.inputs() + graph.outputs(); ++i) {
+    const auto places = static_cast<int64_t>((kBufferBytes - bytes) / 16 + 1);
+    const UINT64 offset = 16 * static_cast<UINT64>(input.below(std::min<int64_t>(places, 8)));
+    buffers.push_back(visible(machine, bytes));
+    std::memcpy(mapped(buffers.back().Get()).data(), memory.data() + offset, bytes);
+    const bool is_input = i < graph.inputs();
+    (is_input ? apart.inputs : apart.outputs).push_back({buffers.back().Get(), 0, bytes});
+    (is_input ? together.inputs : together.outputs).push_back({arena.Get(), offset, bytes});
   }
-  machine.recorder->RecordDispatch(machine.list.Get(), op, table.Get());
-  if (input.one_in(8)) {
-    machine.recorder->RecordDispatch(machine.list.Get(), op, table.Get());
+  Runs runs(machine, input, op, late);
+  if (!runs.run([&](IDMLBindingTable* table) { apart.bind(table); })) {
+    fuzz::require(std::strstr(SheafDmlLastErrorText(), "binding too small") != nullptr,
+                  "on buffers of its own only a tensor that was declared larger is refused");
+    return;
   }
-  machine.execute();
-  fuzz::require(machine.dml->GetDeviceRemovedReason() == S_OK ||
-                    std::strstr(SheafDmlLastErrorText(), "\n  try: ") != nullptr,
-                "a removed device says what to try");
+  if (runs.run([&](IDMLBindingTable* table) { together.bind(table); })) {
+    for (size_t o = 0; o < graph.outputs(); ++o) {
+      const std::byte* expected = mapped(apart.outputs[o].Buffer).data();
+      const std::byte* got = memory.data() + together.outputs[o].Offset;
+      fuzz::require(std::memcmp(got, expected, kTensorBytes) == 0,
+                    "shared memory gives the values of memory of its own");
+    }
+    runs.run([&](IDMLBindingTable* table) { bind_spoilt(input, table, apart); });
+  }
 }
 
 }  // namespace
@@ -240,11 +351,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count) {
     Machine machine;  // a wrong binding removes the device
     const RandomGraph graph(machine, input);
     ComPtr<IDMLCompiledOperator> compiled;
-    if (graph.compile(machine, &compiled) == S_OK) {
-      dispatch(machine, input, graph, compiled.Get());
+    const bool late = input.one_in(2);
+    const auto flags = late ? DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE : DML_EXECUTION_FLAG_NONE;
+    if (graph.compile(machine, flags, &compiled) == S_OK) {
+      dispatch(machine, input, graph, compiled.Get(), late);
     } else {
       fuzz::require(std::strstr(SheafDmlLastErrorText(), "\n  try: ") != nullptr,
                     "a refused graph says what to try");
+    }
+    if (machine.dml->GetDeviceRemovedReason() != S_OK) {
+      fuzz::require(graph.compile(machine, flags, &compiled) == DXGI_ERROR_DEVICE_REMOVED,
+                    "a removed device compiles nothing");
     }
   }
   fuzz::require(SheafLiveObjects() == before, "every object is released");
