@@ -85,8 +85,8 @@ Made tile(const DML_TILE_OPERATOR_DESC& desc, const Options& options) {
     if (!checked_mul(from.sizes[d], int64_t{desc.Repeats[d]}) ||
         !checked_mul(from.sizes[d], to.strides[d])) {
       reader.refuse("output has the wrong shape",
-                    cat("dimension ", d, ": ", from.sizes[d], " entries repeated ", desc.Repeats[d],
-                        " times are more than 2^63 - 1"),
+                    cat("dimension ", d, ": ", from.sizes[d], " entries of stride ", to.strides[d],
+                        ", repeated ", desc.Repeats[d], " times, are more than 2^63 - 1"),
                     "fewer repeats");
     }
   }

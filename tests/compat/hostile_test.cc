@@ -21,7 +21,7 @@ struct Raw {
   DML_INPUT_GRAPH_EDGE_DESC input;
   DML_INTERMEDIATE_GRAPH_EDGE_DESC between[2];
   DML_OUTPUT_GRAPH_EDGE_DESC output;
-  DML_GRAPH_EDGE_DESC input_edges[1], between_edges[2], output_edges[1];
+  DML_GRAPH_EDGE_DESC input_edges[1], between_edges[2], output_edges[2];
   DML_GRAPH_DESC desc;
 
   explicit Raw(Machine& machine) {
@@ -92,7 +92,29 @@ TEST(HostileGraphs, EachMistakeHasItsReason) {
       {"null pointer", [](Raw& raw) { raw.operators[0].Operator = nullptr; }},
       {"no data", [](Raw& raw) { raw.constant.Data = nullptr; }},
       {"no nodes", [](Raw& raw) { raw.desc.Nodes = nullptr; }},
+      {"no nodes", [](Raw& raw) { raw.desc.NodeCount = 0; }},
+      {"no nodes", [](Raw& raw) { raw.desc.NodeCount = (1u << 20) + 1; }},
+      {"no data", [](Raw& raw) { raw.constant.DataSize = 0; }},
+      {"unknown node", [](Raw& raw) { raw.nodes[0].Desc = nullptr; }},
+      {"unknown node", [](Raw& raw) { raw.nodes[2].Desc = nullptr; }},
       {"bad list of edges", [](Raw& raw) { raw.desc.IntermediateEdges = nullptr; }},
+      {"bad list of edges", [](Raw& raw) { raw.desc.InputEdges = nullptr; }},
+      {"bad list of edges", [](Raw& raw) { raw.desc.OutputEdges = nullptr; }},
+      {"bad list of edges", [](Raw& raw) { raw.desc.OutputEdgeCount = (1u << 20) + 1; }},
+      {"bad counts", [](Raw& raw) { raw.desc.InputCount = (1u << 20) + 1; }},
+      {"bad counts", [](Raw& raw) { raw.desc.OutputCount = (1u << 20) + 1; }},
+      {"bad counts", [](Raw& raw) { raw.desc.OutputCount = 0; }},
+      {"no such input", [](Raw& raw) { raw.input.ToNodeIndex = 3; }},
+      {"no such input", [](Raw& raw) { raw.input.ToNodeInputIndex = 2; }},
+      {"no such output", [](Raw& raw) { raw.output.FromNodeIndex = 3; }},
+      {"no such output", [](Raw& raw) { raw.output.FromNodeOutputIndex = 1; }},
+      {"no such graph input", [](Raw& raw) { raw.input.GraphInputIndex = 1; }},
+      {"no such graph output", [](Raw& raw) { raw.output.GraphOutputIndex = 1; }},
+      {"output connected twice",
+       [](Raw& raw) {
+         raw.output_edges[1] = raw.output_edges[0];
+         raw.desc.OutputEdgeCount = 2;
+       }},
   };
   Machine machine;
   ComPtr<IDMLCompiledOperator> compiled;
@@ -108,6 +130,30 @@ TEST(HostileGraphs, EachMistakeHasItsReason) {
   Machine other;
   Raw raw(machine);
   EXPECT_EQ(raw.compile(other, &compiled), E_INVALIDARG);  // operators of another device
+  EXPECT_EQ(machine.dml->CompileGraph(nullptr, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)),
+            E_INVALIDARG);
+  EXPECT_STREQ(SheafDmlLastErrorText(),
+               "CompileGraph: no nodes\n"
+               "  the graph or its list of nodes is null, empty or too long\n"
+               "  DML_GRAPH_DESC\n"
+               "  try: operator nodes of this device, and constant data");
+}
+
+TEST(HostileGraphs, OwnedTensorsInside) {
+  Machine machine;
+  Graph graph(machine.dml.Get());
+  auto inside = identity(graph.input(0, {kFloat, {1, 2}}));
+  inside.desc.flags = DML_TENSOR_FLAG_OWNED_BY_DML;
+  const auto y = identity(inside);
+  EXPECT_THROW(graph.compile({y}), std::runtime_error);
+  EXPECT_STREQ(
+      SheafDmlLastErrorText(),
+      "CompileGraph: owned tensor inside a graph\n"
+      "  output 0 of node 0 has 8 bytes, but InputTensor of node 1 has 8 and is "
+      "OWNED_BY_DML\n"
+      "  DML_GRAPH_DESC\n"
+      "  try: tensors of one TotalTensorSizeInBytes at both ends, and OWNED_BY_DML only on "
+      "inputs of the graph");
 }
 
 TEST(HostileGraphs, RandomDamage) {

@@ -156,7 +156,8 @@ TEST(Sizes, ProductsInOperatorDescriptors) {
                 },
                 DML_OPERATOR_TILE),
             "DML_OPERATOR_TILE: output has the wrong shape\n"
-            "  dimension 0: 4294967295 entries repeated 4294967295 times are more than 2^63 - 1\n"
+            "  dimension 0: 4294967295 entries of stride 1, repeated 4294967295 times, are more "
+            "than 2^63 - 1\n"
             "  InputTensor UINT8 {4294967295}   OutputTensor UINT8 {4294967295}\n"
             "  try: fewer repeats");
   const UINT zero[] = {0};
