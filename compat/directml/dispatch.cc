@@ -208,8 +208,11 @@ void check_apart(const Execution& e, const Place& persistent) {
   read.push_back(temporary);
   read.push_back(kept);
   refuse_overlap(program, read);
-  std::vector<Extent> all =
-      program.sharing() == Sharing::kRefused ? std::move(inputs) : std::vector<Extent>();
+  std::erase_if(inputs, [&](const Extent& input) {
+    return program.sharing() == Sharing::kOperator ||
+           (program.sharing() == Sharing::kInPlace && input.begin == outputs[0].begin);
+  });
+  std::vector<Extent> all = std::move(inputs);
   all.insert(all.end(), outputs.begin(), outputs.end());
   all.push_back(temporary);
   all.push_back(kept);

@@ -248,7 +248,8 @@ class Graph final : public Program {
     }
   }
 
-  // A graph of one operator does what that operator does: copies to further outputs come last.
+  // A graph of one operator does what that operator does. Copies to further outputs come last; with
+  // them, the output that is in place need not be the first.
   void decide_sharing() {
     const Node* only = nullptr;
     for (const Node& node : nodes_) {
@@ -257,7 +258,8 @@ class Graph final : public Program {
       }
       only = node.is_constant() ? only : &node;
     }
-    sharing_ = only != nullptr ? only->what.program->sharing() : Sharing::kRefused;
+    const Sharing of_node = only != nullptr ? only->what.program->sharing() : Sharing::kRefused;
+    sharing_ = of_node == Sharing::kInPlace && outputs_.size() > 1 ? Sharing::kRefused : of_node;
   }
 
   void check_connected() const {

@@ -41,7 +41,7 @@ Made identity(const DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC& desc, const Options
     return reader.program(
         moves::scale(reader.name(), from, to, static_cast<double>(desc.ScaleBias->Scale),
                      static_cast<double>(desc.ScaleBias->Bias)),
-        Sharing::kOperator);
+        from == to ? Sharing::kInPlace : Sharing::kRefused);
   }
   moves::Work work = moves::copy(reader.name(), from, to);
   work.run = [copy = work.run, same = from == to](auto in, auto out, const Queue& queue) {
@@ -56,7 +56,8 @@ Made cast(const DML_CAST_OPERATOR_DESC& desc, const Options& options) {
   Reader reader(DML_OPERATOR_CAST, options);
   const TensorSpec from = reader.input("InputTensor", desc.InputTensor);
   const TensorSpec to = reader.output("OutputTensor", desc.OutputTensor);
-  return reader.program(moves::cast(reader.name(), from, to), Sharing::kOperator);
+  return reader.program(moves::cast(reader.name(), from, to),
+                        from == to ? Sharing::kInPlace : Sharing::kRefused);
 }
 
 Made fill_constant(const DML_FILL_VALUE_CONSTANT_OPERATOR_DESC& desc, const Options& options) {

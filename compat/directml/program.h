@@ -27,10 +27,11 @@ struct Slot {
   UINT64 persistent_offset = 0;  // of an owned one
 };
 
-// Who looks at an output that shares memory with an input.
+// What is done about an output that shares memory with an input.
 enum class Sharing {
   kRefused,   // it is refused: a later step would read what an earlier one wrote
-  kOperator,  // run(): it refuses where results would change, and works in place where it can
+  kInPlace,   // it is refused, unless both start at the same byte
+  kOperator,  // run() refuses it where results would change
 };
 
 class Program {

@@ -126,9 +126,33 @@ TEST(Overlaps, ScaledInPlace) {
   EXPECT_EQ(machine.refusal(op.Get(), {machine.floats(0, 8)}, {machine.floats(0, 8)}), "");
   EXPECT_EQ(machine.values()[0], 3);
   EXPECT_EQ(machine.values()[7], 17);
-  EXPECT_NE(machine.refusal(op.Get(), {machine.floats(0, 8)}, {machine.floats(4, 8)})
-                .find("output overlaps an input"),
-            std::string::npos);
+  EXPECT_EQ(machine.refusal(op.Get(), {machine.floats(0, 8)}, {machine.floats(4, 8)}),
+            overlap("DML_OPERATOR_ELEMENT_WISE_IDENTITY", "InputTensor and OutputTensor",
+                    "1 inputs   1 outputs"));
+}
+
+TEST(Overlaps, CastInPlace) {
+  for (const auto type : {kFloat, kInt}) {
+    Shared machine;
+    Graph graph(machine.dml.Get());
+    cast(floats(graph, 0, 8), type);
+    EXPECT_EQ(
+        machine.refusal(graph.compile_last().Get(), {machine.floats(0, 8)}, {machine.floats(0, 8)}),
+        type == kFloat
+            ? ""
+            : overlap("DML_OPERATOR_CAST", "InputTensor and OutputTensor", "1 inputs   1 outputs"));
+    EXPECT_EQ(machine.values()[7], 8);
+  }
+}
+
+// The second output is a copy of the first.
+TEST(Overlaps, ScaledInPlaceAndOnceMore) {
+  Shared machine;
+  Graph graph(machine.dml.Get());
+  const auto y = identity(floats(graph, 0, 4), DML_SCALE_BIAS{2, 0});
+  EXPECT_EQ(machine.refusal(graph.compile({y, y}).Get(), {machine.floats(0, 4)},
+                            {machine.floats(8, 4), machine.floats(0, 4)}),
+            overlap("DML_GRAPH_DESC", "graph input 0 and graph output 1", "1 inputs   2 outputs"));
 }
 
 // Operators of several steps: a later one would read what an earlier one wrote.
