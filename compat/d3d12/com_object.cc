@@ -16,8 +16,9 @@ struct Messages {
   std::set<std::string> missing;  // reported already
 };
 
+// Never destroyed: objects are released by destructors of programs' globals too.
 Messages& messages() {
-  static Messages all;
+  static Messages& all = *new Messages;
   return all;
 }
 

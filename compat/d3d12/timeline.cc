@@ -18,8 +18,9 @@ HRESULT set(int event) {
 
 }  // namespace
 
+// Never destroyed: programs release queues from destructors of their own globals.
 Timeline& Timeline::get() {
-  static Timeline all;
+  static Timeline& all = *new Timeline;
   return all;
 }
 

@@ -14,6 +14,21 @@ using namespace compat;
 
 namespace {
 
+// Released when the program ends, after all that was first used later.
+ComPtr<ID3D12CommandQueue> held_until_exit;
+ComPtr<ID3D12Fence> fence_until_exit;
+
+class UntilExit : public testing::Environment {
+  void SetUp() override {
+    Machine machine;
+    held_until_exit = machine.queue;
+    COMPAT_CHECK(
+        machine.d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence_until_exit)));
+    COMPAT_CHECK(held_until_exit->Wait(fence_until_exit.Get(), 1));
+  }
+};
+const auto* const kUntilExit = testing::AddGlobalTestEnvironment(new UntilExit);
+
 class Queues : public testing::Test {
  protected:
   void TearDown() override {
