@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
-// Handlers for XLA's FFI: what compiled programs of JAX call. Buffers are contiguous.
+// Handlers for XLA's FFI: what compiled programs of JAX call. Buffers are contiguous. The output of
+// a scatter is the buffer of data wherever XLA can arrange that.
+//
+// Workspace. On a GPU it is one more result of the call, whose size was computed when the program
+// was lowered: XLA plans its memory with the rest, and the call can be part of a command buffer (a
+// CUDA graph), where nothing may be allocated. Where shapes are symbolic the size is not known in
+// time; the "unsized" handlers take the workspace from XLA's scratch allocator.
 #include <xla/ffi/api/ffi.h>
 
 #include <algorithm>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
+#include <vector>
+
+#include <nanobind/stl/vector.h>
 
 #include "bindings.h"
 #include "gpu.h"
+#include "jax/attributes.h"
 #include "plan/refuse.h"
-#include "plan/request.h"
 #include "sheaf/error.h"
 #include "sheaf/queue.h"
 #include "support/text.h"
@@ -23,130 +30,45 @@ namespace {
 namespace ffi = xla::ffi;
 namespace nb = nanobind;
 
-struct TypeName {
-  ffi::DataType theirs;
-  DType ours;
-};
-constexpr TypeName kTypes[] = {
-    {ffi::PRED, boolean},  {ffi::S8, i8},   {ffi::S16, i16},   {ffi::S32, i32},
-    {ffi::S64, i64},       {ffi::U8, u8},   {ffi::U16, u16},   {ffi::U32, u32},
-    {ffi::U64, u64},       {ffi::F16, f16}, {ffi::BF16, bf16}, {ffi::F32, f32},
-    {ffi::F64, f64},       {ffi::C64, c64}, {ffi::C128, c128}, {ffi::F8E4M3FN, f8e4m3},
-    {ffi::F8E5M2, f8e5m2},
-};
+constexpr RunOptions kOptions{.output_is_fresh = true};
 
-DType dtype_of(ffi::DataType type) {
-  for (const TypeName& known : kTypes) {
-    if (known.theirs == type) {
-      return known.ours;
-    }
-  }
-  throw Error(ErrorCode::kUnsupported,
-              sheaf::refusal_text("jax: unsupported element type", "one of XLA's own", "",
-                                  "an integer, float or complex type"));
-}
-
-TensorSpec spec_of(const ffi::AnyBuffer& buffer) {
-  const auto sizes = buffer.dimensions();
-  return {dtype_of(buffer.element_type()), Dims(std::span(sizes.begin(), sizes.size()))};
-}
-
-// The attributes of a call, and where it runs.
-struct Asked {
-  std::string_view op;
-  int64_t axis, batch_dims;
-  std::string_view out_of_range, negative;
-  std::string_view reduction = "none";
-  bool flag = false;  // broadcast of a gather, include_self of a scatter
-  bool on_device = false;
-  void* stream = nullptr;
-  ffi::ScratchAllocator* scratch = nullptr;
-};
-
-// A bad index cannot be reported without waiting for a device: there it is filled or skipped.
-OutOfRange rule_from(const Asked& asked, bool scatters) {
-  const OutOfRange gentle = scatters ? OutOfRange::kSkip : OutOfRange::kFill;
-  for (const OutOfRange rule : {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill,
-                                OutOfRange::kSkip, OutOfRange::kWrap, OutOfRange::kTrust}) {
-    if (asked.out_of_range == to_string(rule)) {
-      return rule == OutOfRange::kFail && asked.on_device ? gentle : rule;
-    }
-  }
-  throw Error(ErrorCode::kInvalidArgument, "jax: unknown out_of_range");
-}
-
-Reduction reduction_from(std::string_view name) {
-  for (const Reduction value : {Reduction::kNone, Reduction::kAdd, Reduction::kSub, Reduction::kMul,
-                                Reduction::kMin, Reduction::kMax, Reduction::kMean}) {
-    if (name == to_string(value)) {
-      return value;
-    }
-  }
-  throw Error(ErrorCode::kInvalidArgument, "jax: unknown reduction");
-}
-
-Op op_named(std::string_view name) {
-  for (const Op op : {Op::kGather, Op::kGatherElements, Op::kGatherNd, Op::kScatter,
-                      Op::kScatterElements, Op::kScatterNd}) {
-    if (name == to_string(op)) {
-      return op;
-    }
-  }
-  throw Error(ErrorCode::kInvalidArgument, "jax: unknown operator");
-}
-
-struct Operands {
-  const ffi::AnyBuffer* data = nullptr;
-  const ffi::AnyBuffer* indices = nullptr;
-  const ffi::AnyBuffer* updates = nullptr;
-  ffi::AnyBuffer* output = nullptr;
-};
-
-Request request_for(const Asked& asked, const Operands& operands) {
-  Request r;
-  r.op = op_named(asked.op);
-  r.name = to_string(r.op);
-  r.axis = asked.axis;
-  r.batch_dims = asked.batch_dims;
-  r.broadcast = !is_scatter(r.op) && asked.flag;
-  r.include_self = !is_scatter(r.op) || asked.flag;
-  r.reduction = reduction_from(asked.reduction);
-  r.rule.negative =
-      asked.negative == to_string(Negative::kFromEnd) ? Negative::kFromEnd : Negative::kOutOfRange;
-  r.rule.out_of_range = rule_from(asked, is_scatter(r.op));
-  r.data = spec_of(*operands.data);
-  r.indices = spec_of(*operands.indices);
-  r.output = spec_of(*operands.output);
-  r.output_given = true;
-  if (operands.updates != nullptr) {
-    r.updates = spec_of(*operands.updates);
-  }
-  return r;
-}
-
-void run_call(const Asked& asked, const Operands& operands) {
-  const Plan plan = make_plan(request_for(asked, operands));
-  Queue queue;
-  const RunOptions options{.output_is_fresh = true};
-  if (asked.on_device) {
-    queue = gpu::queue({}, asked.stream);
-    const size_t bytes = workspace_bytes(plan, queue, options);
-    if (bytes != 0) {
-      const std::optional<void*> memory = asked.scratch->Allocate(bytes, 256);
-      if (!memory.has_value()) {
-        throw Error(ErrorCode::kOutOfMemory, "jax: no memory for the workspace");
-      }
-      queue.workspace = {*memory, bytes};
-    }
-  }
-  const void* data = operands.data->untyped_data();
-  const void* indices = operands.indices->untyped_data();
-  void* output = operands.output->untyped_data();
+void run_call(const CustomCall& call, const Plan& plan, const Queue& queue) {
+  const void* const data = call.data.untyped_data();
+  const void* const indices = call.indices.untyped_data();
+  void* const output = call.output.untyped_data();
   if (plan.is_scatter()) {
-    run(plan, data, indices, operands.updates->untyped_data(), output, queue, options);
+    run(plan, data, indices, call.updates->untyped_data(), output, queue, kOptions);
   } else {
-    run(plan, data, indices, output, queue, options);
+    run(plan, data, indices, output, queue, kOptions);
   }
+}
+
+constexpr size_t kAlignment = 256;  // of a workspace; XLA's own buffers have less
+
+WorkspaceView aligned_part(void* memory, size_t bytes) {
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  const size_t before = (kAlignment - address % kAlignment) % kAlignment;
+  if (memory == nullptr || bytes < before) {
+    return {};
+  }
+  return {static_cast<std::byte*>(memory) + before, bytes - before};
+}
+
+// XLA's scratch allocator refuses every alignment above 16 bytes.
+WorkspaceView scratch_memory(ffi::ScratchAllocator& scratch, size_t bytes) {
+  constexpr size_t kOffered = 16;
+  if (bytes == 0) {
+    return {};
+  }
+  const size_t all = bytes + kAlignment - kOffered;
+  const std::optional<void*> memory = scratch.Allocate(all, kOffered);
+  if (!memory.has_value()) {
+    throw Error(ErrorCode::kOutOfMemory,
+                sheaf::refusal_text("jax: no memory for the workspace",
+                                    cat("XLA did not allocate ", all, " bytes"), "",
+                                    "shapes that are known when the program is compiled"));
+  }
+  return aligned_part(*memory, all);
 }
 
 // XLA has codes instead of exceptions.
@@ -158,107 +80,128 @@ ffi::Error guarded(const Call& call) {
   } catch (const IndexError& error) {
     return ffi::Error(ffi::ErrorCode::kOutOfRange, error.what());
   } catch (const Error& error) {
-    return ffi::Error(ffi::ErrorCode::kInvalidArgument, error.what());
+    const bool memory = error.code() == ErrorCode::kOutOfMemory;
+    return ffi::Error(
+        memory ? ffi::ErrorCode::kResourceExhausted : ffi::ErrorCode::kInvalidArgument,
+        error.what());
   } catch (const std::exception& error) {
     return ffi::Error(ffi::ErrorCode::kInternal, error.what());
   }
 }
 
-Asked gather_asked(std::string_view op, int64_t axis, int64_t batch_dims, int64_t flag,
-                   std::string_view out_of_range, std::string_view negative) {
-  return {.op = op,
-          .axis = axis,
-          .batch_dims = batch_dims,
-          .out_of_range = out_of_range,
-          .negative = negative,
-          .flag = flag != 0};
+using Buffer = ffi::AnyBuffer;
+using Output = ffi::Result<ffi::AnyBuffer>;
+
+void on_host(const CustomCall& call) { run_call(call, make_plan(request_of(call)), {}); }
+
+void on_gpu(const CustomCall& call, void* stream, const Buffer& workspace) {
+  const WorkspaceView memory = aligned_part(workspace.untyped_data(), workspace.size_bytes());
+  run_call(call, make_plan(request_of(call)), gpu::queue(memory, stream));
 }
 
-ffi::Error gather(ffi::AnyBuffer data, ffi::AnyBuffer indices, ffi::Result<ffi::AnyBuffer> output,
-                  std::string_view op, int64_t axis, int64_t batch_dims, int64_t flag,
-                  std::string_view out_of_range, std::string_view negative) {
+void on_gpu(const CustomCall& call, void* stream, ffi::ScratchAllocator& scratch) {
+  const Plan plan = make_plan(request_of(call));
+  Queue queue = gpu::queue({}, stream);
+  queue.workspace = scratch_memory(scratch, workspace_bytes(plan, queue, kOptions));
+  run_call(call, plan, queue);
+}
+
+ffi::Error gather(Buffer data, Buffer indices, Output output, ffi::Dictionary attributes) {
+  return guarded([&] { on_host({attributes, data, indices, nullptr, *output, false}); });
+}
+
+ffi::Error scatter(Buffer data, Buffer indices, Buffer updates, Output output,
+                   ffi::Dictionary attributes) {
+  return guarded([&] { on_host({attributes, data, indices, &updates, *output, false}); });
+}
+
+ffi::Error gather_on_gpu(void* stream, Buffer data, Buffer indices, Output output, Output workspace,
+                         ffi::Dictionary attributes) {
   return guarded([&] {
-    run_call(gather_asked(op, axis, batch_dims, flag, out_of_range, negative),
-             {&data, &indices, nullptr, &*output});
+    on_gpu({attributes, data, indices, nullptr, *output, true}, stream, *workspace);
   });
 }
 
-ffi::Error gather_on_gpu(void* stream, ffi::ScratchAllocator scratch, ffi::AnyBuffer data,
-                         ffi::AnyBuffer indices, ffi::Result<ffi::AnyBuffer> output,
-                         std::string_view op, int64_t axis, int64_t batch_dims, int64_t flag,
-                         std::string_view out_of_range, std::string_view negative) {
+ffi::Error scatter_on_gpu(void* stream, Buffer data, Buffer indices, Buffer updates, Output output,
+                          Output workspace, ffi::Dictionary attributes) {
   return guarded([&] {
-    Asked asked = gather_asked(op, axis, batch_dims, flag, out_of_range, negative);
-    asked.on_device = true;
-    asked.stream = stream;
-    asked.scratch = &scratch;
-    run_call(asked, {&data, &indices, nullptr, &*output});
+    on_gpu({attributes, data, indices, &updates, *output, true}, stream, *workspace);
   });
 }
 
-ffi::Error scatter(ffi::AnyBuffer data, ffi::AnyBuffer indices, ffi::AnyBuffer updates,
-                   ffi::Result<ffi::AnyBuffer> output, std::string_view op, int64_t axis,
-                   int64_t batch_dims, int64_t flag, std::string_view out_of_range,
-                   std::string_view negative, std::string_view reduction) {
+ffi::Error gather_unsized(void* stream, ffi::ScratchAllocator scratch, Buffer data, Buffer indices,
+                          Output output, ffi::Dictionary attributes) {
   return guarded([&] {
-    Asked asked = gather_asked(op, axis, batch_dims, flag, out_of_range, negative);
-    asked.reduction = reduction;
-    run_call(asked, {&data, &indices, &updates, &*output});
+    on_gpu({attributes, data, indices, nullptr, *output, true}, stream, scratch);
   });
 }
 
-ffi::Error scatter_on_gpu(void* stream, ffi::ScratchAllocator scratch, ffi::AnyBuffer data,
-                          ffi::AnyBuffer indices, ffi::AnyBuffer updates,
-                          ffi::Result<ffi::AnyBuffer> output, std::string_view op, int64_t axis,
-                          int64_t batch_dims, int64_t flag, std::string_view out_of_range,
-                          std::string_view negative, std::string_view reduction) {
+ffi::Error scatter_unsized(void* stream, ffi::ScratchAllocator scratch, Buffer data, Buffer indices,
+                           Buffer updates, Output output, ffi::Dictionary attributes) {
   return guarded([&] {
-    Asked asked = gather_asked(op, axis, batch_dims, flag, out_of_range, negative);
-    asked.reduction = reduction;
-    asked.on_device = true;
-    asked.stream = stream;
-    asked.scratch = &scratch;
-    run_call(asked, {&data, &indices, &updates, &*output});
+    on_gpu({attributes, data, indices, &updates, *output, true}, stream, scratch);
   });
 }
 
-auto gather_attributes(auto binding) {
+auto gather_buffers(auto binding) {
+  return std::move(binding).template Arg<Buffer>().template Arg<Buffer>().template Ret<Buffer>();
+}
+
+auto scatter_buffers(auto binding) {
   return std::move(binding)
-      .template Attr<std::string_view>("op")
-      .template Attr<int64_t>("axis")
-      .template Attr<int64_t>("batch_dims")
-      .template Attr<int64_t>("flag")
-      .template Attr<std::string_view>("out_of_range")
-      .template Attr<std::string_view>("negative");
+      .template Arg<Buffer>()
+      .template Arg<Buffer>()
+      .template Arg<Buffer>()
+      .template Ret<Buffer>();
 }
 
-auto gather_binding(auto binding) {
-  return gather_attributes(std::move(binding)
-                               .template Arg<ffi::AnyBuffer>()
-                               .template Arg<ffi::AnyBuffer>()
-                               .template Ret<ffi::AnyBuffer>());
+auto with_attributes(auto binding) { return std::move(binding).template Attrs<>(); }
+
+auto with_workspace(auto binding) {
+  return with_attributes(std::move(binding).template Ret<Buffer>());
 }
 
-auto scatter_binding(auto binding) {
-  return gather_attributes(std::move(binding)
-                               .template Arg<ffi::AnyBuffer>()
-                               .template Arg<ffi::AnyBuffer>()
-                               .template Arg<ffi::AnyBuffer>()
-                               .template Ret<ffi::AnyBuffer>())
-      .template Attr<std::string_view>("reduction");
-}
+auto on_stream() { return ffi::Ffi::Bind().Ctx<ffi::PlatformStream<void*>>(); }
 
-auto on_stream() {
-  return ffi::Ffi::Bind().Ctx<ffi::PlatformStream<void*>>().Ctx<ffi::ScratchAllocator>();
-}
+auto on_stream_with_scratch() { return on_stream().Ctx<ffi::ScratchAllocator>(); }
 
-XLA_FFI_DEFINE_HANDLER(kGather, gather, gather_binding(ffi::Ffi::Bind()));
-XLA_FFI_DEFINE_HANDLER(kScatter, scatter, scatter_binding(ffi::Ffi::Bind()));
-XLA_FFI_DEFINE_HANDLER(kGatherOnGpu, gather_on_gpu, gather_binding(on_stream()));
-XLA_FFI_DEFINE_HANDLER(kScatterOnGpu, scatter_on_gpu, scatter_binding(on_stream()));
+XLA_FFI_DEFINE_HANDLER(kGather, gather, with_attributes(gather_buffers(ffi::Ffi::Bind())));
+XLA_FFI_DEFINE_HANDLER(kScatter, scatter, with_attributes(scatter_buffers(ffi::Ffi::Bind())));
+XLA_FFI_DEFINE_HANDLER(kGatherOnGpu, gather_on_gpu, with_workspace(gather_buffers(on_stream())),
+                       {ffi::Traits::kCmdBufferCompatible});
+XLA_FFI_DEFINE_HANDLER(kScatterOnGpu, scatter_on_gpu, with_workspace(scatter_buffers(on_stream())),
+                       {ffi::Traits::kCmdBufferCompatible});
+XLA_FFI_DEFINE_HANDLER(kGatherUnsized, gather_unsized,
+                       with_attributes(gather_buffers(on_stream_with_scratch())));
+XLA_FFI_DEFINE_HANDLER(kScatterUnsized, scatter_unsized,
+                       with_attributes(scatter_buffers(on_stream_with_scratch())));
 
 nb::capsule capsule_of(XLA_FFI_Handler* handler) {
   return nb::capsule(reinterpret_cast<void*>(handler));
+}
+
+nb::dict handlers() {
+  nb::dict all;
+  const auto add = [&](const char* name, const char* platform, XLA_FFI_Handler* handler) {
+    all[cat(name, ".", platform).c_str()] = capsule_of(handler);
+  };
+  add("gather", "cpu", kGather);
+  add("scatter", "cpu", kScatter);
+  add("gather", gpu::kXlaPlatform, kGatherOnGpu);
+  add("scatter", gpu::kXlaPlatform, kScatterOnGpu);
+  add("gather_unsized", gpu::kXlaPlatform, kGatherUnsized);
+  add("scatter_unsized", gpu::kXlaPlatform, kScatterUnsized);
+  return all;
+}
+
+// The most that any of the GPUs needs: their kernels may differ.
+size_t workspace_on(const Plan& plan, const std::vector<int>& devices) {
+  size_t most = 0;
+  for (const int device : devices) {
+    const gpu::DeviceGuard guard(device);
+    most = std::max(most, workspace_bytes(plan, gpu::queue({}, nullptr), kOptions));
+  }
+  return most;
 }
 
 }  // namespace
@@ -266,17 +209,10 @@ nb::capsule capsule_of(XLA_FFI_Handler* handler) {
 void bind_jax(nb::module_& module) {
   module.def(
       "has_jax_ffi", [] { return true; }, "Whether compiled programs of JAX can call Sheaf.");
-  module.def(
-      "jax_handlers",
-      [] {
-        nb::dict handlers;
-        handlers["gather.cpu"] = capsule_of(kGather);
-        handlers["scatter.cpu"] = capsule_of(kScatter);
-        handlers[cat("gather.", gpu::kXlaPlatform).c_str()] = capsule_of(kGatherOnGpu);
-        handlers[cat("scatter.", gpu::kXlaPlatform).c_str()] = capsule_of(kScatterOnGpu);
-        return handlers;
-      },
-      nb::sig("def jax_handlers() -> dict[str, typing.Any]"), "Handlers for XLA's FFI, by name.");
+  module.def("jax_handlers", handlers, nb::sig("def jax_handlers() -> dict[str, typing.Any]"),
+             "Handlers for XLA's FFI, by name.");
+  module.def("jax_workspace", workspace_on, nb::arg("plan"), nb::arg("devices"),
+             "Bytes that a run of the plan needs on any of these GPUs.");
 }
 
 }  // namespace sheaf::python

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Built instead of jax/ffi.cc where jaxlib, which has the headers, is not there.
+#include <nanobind/stl/vector.h>
+
+#include <vector>
+
 #include "bindings.h"
 
 namespace sheaf::python {
@@ -12,6 +16,10 @@ void bind_jax(nanobind::module_& module) {
       "jax_handlers", [] { return nanobind::dict(); },
       nanobind::sig("def jax_handlers() -> dict[str, typing.Any]"),
       "Handlers for XLA's FFI, by name.");
+  module.def(
+      "jax_workspace", [](const Plan&, const std::vector<int>&) { return size_t{0}; },
+      nanobind::arg("plan"), nanobind::arg("devices"),
+      "Bytes that a run of the plan needs on any of these GPUs.");
 }
 
 }  // namespace sheaf::python

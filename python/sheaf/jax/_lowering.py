@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Calls as operations of XLA."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import numpy
+from jax.core import ShapedArray
+from jax.interpreters import mlir
+
+from .. import _sheaf
+from ._call import Call, attributes_of, is_static, plan_of, register_handlers
+from ._partitioning import partitioned
+
+_struct: Any = ShapedArray
+_ffi_lowering: Any = jax.ffi.ffi_lowering
+
+#: XLA aligns its buffers to less than the 256 bytes that a workspace needs.
+_ROOM_TO_ALIGN = 256
+
+
+@functools.cache
+def _gpus() -> tuple[int, ...]:
+    """Their numbers by CUDA's count. None where a program is exported for GPUs elsewhere."""
+    try:
+        devices = jax.local_devices(backend="cuda")
+    except RuntimeError:
+        return ()
+    return tuple(device.local_hardware_id for device in devices) if _sheaf.gpu_available() else ()
+
+
+def _lower_on_cpu(ctx: Any, *operands: Any, call: Call) -> Any:
+    name = "sheaf_scatter" if call.scatters else "sheaf_gather"
+    lower = _ffi_lowering(name, operand_output_aliases={0: 0} if call.scatters else {})
+    return lower(ctx, *operands, **attributes_of(call))
+
+
+def _lower_on_gpu(ctx: Any, *operands: Any, call: Call) -> Any:
+    name = "sheaf_scatter" if call.scatters else "sheaf_gather"
+    aliases = {0: 0} if call.scatters else {}
+    if not is_static(*ctx.avals_in, *ctx.avals_out) or not _gpus():
+        lower = _ffi_lowering(f"{name}_unsized", operand_output_aliases=aliases)
+        return lower(ctx, *operands, **attributes_of(call))
+    size = _sheaf.jax_workspace(plan_of(call.gentle(), ctx.avals_in), _gpus())
+    workspace = _struct((size + _ROOM_TO_ALIGN,), numpy.dtype(numpy.uint8))
+    lower = _ffi_lowering(name, operand_output_aliases=aliases)
+    results = lower(ctx.replace(avals_out=[*ctx.avals_out, workspace]), *operands,
+                    **attributes_of(call))
+    return list(results)[:1]
+
+
+def _is_divided(ctx: Any) -> bool:
+    """Whether XLA is to divide the call among devices. In shard_map it is divided already."""
+    context = ctx.module_context.axis_context
+    manual = getattr(context, "manual_axes", None)
+    if manual is not None:
+        return set(manual) != set(context.mesh.axis_names)
+    return getattr(context, "num_devices", 1) > 1 and context.device_assignment is not None
+
+
+def _rule(lower_call: Any) -> Any:
+    def lower(ctx: Any, *operands: Any, call: Call) -> Any:
+        register_handlers()
+        if _is_divided(ctx) and is_static(*ctx.avals_in):
+            shapes = tuple(aval.shape for aval in (*ctx.avals_in, *ctx.avals_out))
+            return mlir.lower_fun(partitioned(ctx.primitive, call, shapes),
+                                  multiple_results=False)(ctx, *operands)
+        return lower_call(ctx, *operands, call=call)
+    return lower
+
+
+def register_lowerings(primitive: Any) -> None:
+    mlir.register_lowering(primitive, _rule(_lower_on_cpu), platform="cpu")
+    mlir.register_lowering(primitive, _rule(_lower_on_gpu), platform="cuda")
