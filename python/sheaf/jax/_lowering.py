@@ -61,17 +61,29 @@ def _is_divided(ctx: Any) -> bool:
     return getattr(context, "num_devices", 1) > 1 and context.device_assignment is not None
 
 
-def _rule(lower_call: Any) -> Any:
+def _rule(primitive: Any, lower_call: Any, on_gpu: bool) -> Any:
     def lower(ctx: Any, *operands: Any, call: Call) -> Any:
         register_handlers()
         if _is_divided(ctx) and is_static(*ctx.avals_in):
             shapes = tuple(aval.shape for aval in (*ctx.avals_in, *ctx.avals_out))
-            return mlir.lower_fun(partitioned(ctx.primitive, call, shapes),
-                                  multiple_results=False)(ctx, *operands)
+            function = partitioned(primitive, call.gentle() if on_gpu else call, shapes,
+                                   str(ctx.avals_in[1].dtype))
+            return mlir.lower_fun(function, multiple_results=False)(ctx, *operands)
         return lower_call(ctx, *operands, call=call)
     return lower
 
 
+def _ask_for_devices(primitive: Any) -> None:
+    """Has JAX say at lowering which devices there are, as it does for custom_partitioning itself.
+    There is no public way; without it XLA gathers what is divided, and the result is the same."""
+    try:
+        from jax._src.dispatch import prim_requires_devices_during_lowering as primitives
+        primitives.add(primitive)
+    except (ImportError, AttributeError):
+        pass
+
+
 def register_lowerings(primitive: Any) -> None:
-    mlir.register_lowering(primitive, _rule(_lower_on_cpu), platform="cpu")
-    mlir.register_lowering(primitive, _rule(_lower_on_gpu), platform="cuda")
+    _ask_for_devices(primitive)
+    mlir.register_lowering(primitive, _rule(primitive, _lower_on_cpu, False), platform="cpu")
+    mlir.register_lowering(primitive, _rule(primitive, _lower_on_gpu, True), platform="cuda")

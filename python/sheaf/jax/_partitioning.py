@@ -2,8 +2,9 @@
 """How XLA divides a call among devices, without gathering the table on each of them.
 
 Each dimension of each tensor gets a factor; dimensions with the same factor are divided alike, and
-every device runs the same call on its part. A factor that indices choose along, or whose updates
-would meet in one cell, stays whole.
+every device runs the same call on its part. A factor whose updates would meet in one cell stays
+whole, and so does one that indices choose along, unless it is the axis of the call: then every
+device deals with the rows that it holds.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import NamedSharding, PartitionSpec
 
 from ._call import Call
+from ._divided_axis import can_divide, divided
 
 _Shape = tuple[int, ...]
 
@@ -27,7 +29,7 @@ def _batch(count: int) -> list[str]:
 def _along_axis(call: Call, data: _Shape, indices: _Shape) -> tuple[list[str], ...]:
     count = call.batch_dims
     table = [f"d{d}" for d in range(len(data))]
-    table[:count], table[call.axis] = _batch(count), "whole_axis"
+    table[:count], table[call.axis] = _batch(count), "axis"
     grid = [f"i{d}" for d in range(count, len(indices))]
     return (table, _batch(count) + grid,
             table[:call.axis] + grid + table[call.axis + 1:])
@@ -47,14 +49,14 @@ def _by_tuples(call: Call, data: _Shape, indices: _Shape) -> tuple[list[str], ..
 def _by_elements(call: Call, data: _Shape, indices: _Shape, grid: _Shape) -> tuple[list[str], ...]:
     """Off the axis, sizes may differ: then the larger tensor is cut off, or the smaller stretched."""
     result = [f"g{d}" for d in range(len(grid))]
-    table = [f"g{d}" if d != call.axis and data[d] == grid[d] else f"whole_data{d}"
+    table = ["axis" if d == call.axis else f"g{d}" if data[d] == grid[d] else f"whole_data{d}"
              for d in range(len(data))]
     chosen = [f"g{d}" if indices[d] == grid[d] else f"whole_indices{d}"
               for d in range(len(indices))]
     return table, chosen, result
 
 
-def factors_of(call: Call, shapes: tuple[_Shape, ...]) -> tuple[list[str], ...]:
+def factors_of(call: Call, shapes: tuple[_Shape, ...], divide_axis: bool) -> Any:
     """For data, indices, then updates if there are some, and output. Names that start with "whole"
     are not divided."""
     data, indices, grid = shapes[:3]
@@ -64,6 +66,8 @@ def factors_of(call: Call, shapes: tuple[_Shape, ...]) -> tuple[list[str], ...]:
         table, chosen, result = _by_tuples(call, data, indices)
     else:
         table, chosen, result = _along_axis(call, data, indices)
+    if not divide_axis:
+        table = ["whole_axis" if name == "axis" else name for name in table]
     if not call.scatters:
         return table, chosen, result
     # Updates of two devices must not meet: only what is part of data, too, is divided.
@@ -104,9 +108,10 @@ def _rule_text(factors: Any) -> str:
 
 
 @functools.lru_cache(maxsize=1024)
-def partitioned(primitive: Any, call: Call, shapes: tuple[_Shape, ...]) -> Any:
+def partitioned(primitive: Any, call: Call, shapes: tuple[_Shape, ...],
+                indices_dtype: str) -> Any:
     """The call as a function that XLA divides."""
-    factors = factors_of(call, shapes)
+    factors = factors_of(call, shapes, can_divide(call, shapes[0], indices_dtype))
 
     def run(*operands: Any) -> Any:
         return primitive.bind(*operands, call=call)
@@ -118,7 +123,9 @@ def partitioned(primitive: Any, call: Call, shapes: tuple[_Shape, ...]) -> Any:
     def partition(mesh: Any, operands: Any, result: Any) -> Any:
         divisions = _divisions(mesh, factors, (*operands, result))
         *inputs, output = (_sharding(mesh, names, divisions) for names in factors)
-        return mesh, run, output, tuple(inputs)
+        axes = divisions.get("axis", ())
+        local = divided(primitive, call, mesh, axes) if axes else run
+        return mesh, local, output, tuple(inputs)
 
     # custom_partitioning wants to know how many operands there are.
     two: Any = lambda data, indices: run(data, indices)  # noqa: E731
