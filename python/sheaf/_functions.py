@@ -2,7 +2,8 @@
 """The gathers and scatters in Sheaf's own words, and the plans of the same calls.
 
 Tensors of PyTorch go through its dispatcher (sheaf.torch), so that gradients, transforms and
-torch.compile work; all other arrays go straight to the compiled part.
+torch.compile work; what JAX traces becomes a call of its program (sheaf.jax); all other arrays go
+straight to the compiled part.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, Literal, Optional, Sequence, TypeVar, Union, overload
 from numpy.typing import NDArray
 
 from . import _sheaf
+from ._errors import ArgumentError, refusal
 from ._interop import is_small_integer, small_integers
 
 Array = TypeVar("Array")
@@ -40,6 +42,21 @@ def load_torch() -> Any:
     return _calls
 
 
+def is_traced(array: Any) -> bool:
+    """Whether it stands for an array in a program that JAX is tracing."""
+    return hasattr(array, "_trace")
+
+
+def traced(op: str, out: Any) -> Any:
+    """The function of sheaf.jax. It has no threads, and its order of updates is never relaxed."""
+    if out is not None:
+        raise ArgumentError(refusal(f"{op}: out in a compiled program",
+                                    "arrays of JAX are not written to",
+                                    "the result of the call; donated data is overwritten"))
+    from . import jax
+    return getattr(jax, op)
+
+
 @overload
 def gather(data: Numbers, indices: Any, axis: int = ..., *, batch_dims: int = ...,
            out_of_range: GatherRule = ..., negative: Negative = ..., fill_value: Any = ...,
@@ -65,6 +82,10 @@ def gather(data: Any, indices: Any, axis: int = 0, *, batch_dims: int = 0,
         calls = torch_calls or load_torch()
         return calls.gather("gather", data, indices, out, (axis, batch_dims),
                             (out_of_range, negative, fill_value), threads)
+    if is_traced(data) or is_traced(indices):
+        return traced("gather", out)(
+            data, indices, axis, batch_dims=batch_dims, out_of_range=out_of_range,
+            negative=negative, fill_value=fill_value)
     return _sheaf.run_gather("gather", data, indices, out, threads, False, axis, batch_dims, False,
                              out_of_range, negative, fill_value)
 
@@ -93,6 +114,10 @@ def gather_elements(data: Any, indices: Any, axis: int = 0, *, broadcast: bool =
         calls = torch_calls or load_torch()
         return calls.gather("gather_elements", data, indices, out, (axis, broadcast),
                             (out_of_range, negative, fill_value), threads)
+    if is_traced(data) or is_traced(indices):
+        return traced("gather_elements", out)(
+            data, indices, axis, broadcast=broadcast, out_of_range=out_of_range, negative=negative,
+            fill_value=fill_value)
     return _sheaf.run_gather("gather_elements", data, indices, out, threads, False, axis, 0,
                              broadcast, out_of_range, negative, fill_value)
 
@@ -118,6 +143,10 @@ def gather_nd(data: Any, indices: Any, *, batch_dims: int = 0,
         calls = torch_calls or load_torch()
         return calls.gather("gather_nd", data, indices, out, (batch_dims,),
                             (out_of_range, negative, fill_value), threads)
+    if is_traced(data) or is_traced(indices):
+        return traced("gather_nd", out)(
+            data, indices, batch_dims=batch_dims, out_of_range=out_of_range, negative=negative,
+            fill_value=fill_value)
     return _sheaf.run_gather("gather_nd", data, indices, out, threads, False, 0, batch_dims, False,
                              out_of_range, negative, fill_value)
 
@@ -155,6 +184,11 @@ def scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims:
         return calls.scatter("scatter", data, indices, updates, out, (axis, batch_dims),
                              (reduction, include_self, out_of_range, negative), relaxed, threads,
                              accumulate)
+    if is_traced(data) or is_traced(indices) or is_traced(updates):
+        return traced("scatter", out)(
+            data, indices, updates, axis, batch_dims=batch_dims, reduction=reduction,
+            include_self=include_self, out_of_range=out_of_range, negative=negative,
+            accumulate=accumulate)
     if accumulate == "f32" and is_small_integer(data):
         return small_integers(scatter, data, indices, updates, axis, batch_dims=batch_dims,
                               reduction=reduction, include_self=include_self,
@@ -193,6 +227,10 @@ def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *,
         return calls.scatter("scatter_elements", data, indices, updates, out, (axis,),
                              (reduction, include_self, out_of_range, negative), relaxed, threads,
                              accumulate)
+    if is_traced(data) or is_traced(indices) or is_traced(updates):
+        return traced("scatter_elements", out)(
+            data, indices, updates, axis, reduction=reduction, include_self=include_self,
+            out_of_range=out_of_range, negative=negative, accumulate=accumulate)
     if accumulate == "f32" and is_small_integer(data):
         return small_integers(scatter_elements, data, indices, updates, axis, reduction=reduction,
                               include_self=include_self, out_of_range=out_of_range,
@@ -229,6 +267,11 @@ def scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0,
         return calls.scatter("scatter_nd", data, indices, updates, out, (batch_dims,),
                              (reduction, include_self, out_of_range, negative), relaxed, threads,
                              accumulate)
+    if is_traced(data) or is_traced(indices) or is_traced(updates):
+        return traced("scatter_nd", out)(
+            data, indices, updates, batch_dims=batch_dims, reduction=reduction,
+            include_self=include_self, out_of_range=out_of_range, negative=negative,
+            accumulate=accumulate)
     if accumulate == "f32" and is_small_integer(data):
         return small_integers(scatter_nd, data, indices, updates, batch_dims=batch_dims,
                               reduction=reduction, include_self=include_self,

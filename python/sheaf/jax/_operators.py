@@ -75,6 +75,12 @@ def _gather_program(options: Call, check: Any) -> Any:
                                 batch_dims=_normal(options.batch_dims, indices.ndim))
         small = data.dtype.name in _SMALL_INTEGERS  # XLA packs them: not something to point into
         table = data.astype(jnp.int8) if small else data
+        if small and not int(jnp.iinfo(data.dtype).min) <= call.fill.number <= int(
+                jnp.iinfo(data.dtype).max):
+            raise ArgumentError(refusal(
+                f"{call.op}: fill_value does not fit",
+                f"fill_value: {call.fill.number} is not a value of type {data.dtype}",
+                f"a value of type {data.dtype}"))
 
         def gathered(call: Call) -> Any:
             result = gather_call(call, table, indices)
