@@ -47,11 +47,16 @@ def _by_tuples(call: Call, data: _Shape, indices: _Shape) -> tuple[list[str], ..
 
 
 def _by_elements(call: Call, data: _Shape, indices: _Shape, grid: _Shape) -> tuple[list[str], ...]:
-    """Off the axis, sizes may differ: then the larger tensor is cut off, or the smaller stretched."""
-    result = [f"g{d}" for d in range(len(grid))]
-    table = ["axis" if d == call.axis else f"g{d}" if data[d] == grid[d] else f"whole_data{d}"
+    """Off the axis a dimension of size 1 may be stretched, and data may be larger than what is
+    used of it: then all parts would have to start at the same column, so it stays whole."""
+    def name(d: int) -> str:
+        fits = d == call.axis or data[d] in (1, grid[d])
+        return f"g{d}" if fits else f"whole_g{d}"
+
+    result = [name(d) for d in range(len(grid))]
+    table = ["axis" if d == call.axis else name(d) if data[d] == grid[d] else f"whole_data{d}"
              for d in range(len(data))]
-    chosen = [f"g{d}" if indices[d] == grid[d] else f"whole_indices{d}"
+    chosen = [name(d) if indices[d] == grid[d] else f"whole_indices{d}"
               for d in range(len(indices))]
     return table, chosen, result
 
