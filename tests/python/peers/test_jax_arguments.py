@@ -167,9 +167,11 @@ def test_export_for_a_gpu_that_is_elsewhere():
 
 def test_donated_data_is_written_in_place():
     run = jax.jit(lambda d, i, u: ours.scatter(d, i, u), donate_argnums=0)
-    data = jnp.zeros((256, 64))
+    data, ids, updates = jnp.zeros((256, 64)), jnp.array([5, 9]), jnp.ones((2, 64))
+    program = run.lower(data, ids, updates).compile().as_text()
+    assert "output_to_operand_aliasing={{}: (0, {})}" in program and " copy(" not in program
     address = data.unsafe_buffer_pointer()
-    result = run(data, jnp.array([5, 9]), jnp.ones((2, 64)))
+    result = run(data, ids, updates)
     assert data.is_deleted() and result.unsafe_buffer_pointer() == address
     assert result.sum() == 128
 
