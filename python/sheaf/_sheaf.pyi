@@ -176,6 +176,9 @@ def has_jax_ffi() -> bool:
 def jax_handlers() -> dict[str, Any]:
     """Handlers for XLA's FFI, by name."""
 
+def jax_workspace(plan: Plan, devices: Sequence[int]) -> int:
+    """Bytes that a run of the plan needs on any of these GPUs."""
+
 class RowCache:
     """Rows of tables that stay in memory between calls."""
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The package itself: types, stubs, documentation, and the price of a small call."""
 
+import importlib.metadata
 import importlib.util
 import io
 import re
@@ -44,6 +45,34 @@ def test_the_stubs_are_up_to_date(tmp_path):
     assert result.returncode == 0, result.stderr
     assert (PACKAGE / "_sheaf.pyi").read_text() == stub.read_text(), (
         "run: scripts/python -m nanobind.stubgen -m sheaf._sheaf -o python/sheaf/_sheaf.pyi")
+
+
+#: Part of the package: how it is recognised, by the name of its licence.
+BUNDLED = {
+    "highway": lambda: list(Path(sheaf.__file__).parent.glob("libhwy*")),
+    "onetbb": lambda: list(Path(sheaf.__file__).parent.glob("libtbb*")),
+    "liburing": lambda: list(Path(sheaf.__file__).parent.glob("liburing*")),
+    "xla": sheaf._sheaf.has_jax_ffi,
+    "nanobind": lambda: True,
+    "robin_map": lambda: True,
+}
+
+
+def test_the_licences_of_all_parts_are_in_the_package():
+    files = importlib.metadata.files("sheaf-tensors")
+    licences = {Path(file).stem: Path(file.locate()).read_text(encoding="utf-8")
+                for file in files if Path(file).parent.name == "licenses"}
+    assert "MIT License" in licences["LICENSE"]
+    for part, is_there in BUNDLED.items():
+        assert not is_there() or len(licences.get(part, "")) > 500, part
+
+
+def test_the_versions_of_jax_are_stated_once():
+    text = (ROOT / "pyproject.toml").read_text()
+    built, = re.findall(r"jaxlib==([\d.]+)\.0;", text)
+    least, = re.findall(r'"jax>=([\d.]+);', text)
+    stated, = re.findall(r"JAX ([\d.]+) and later", (ROOT / "docs/python.md").read_text())
+    assert built == least == stated
 
 
 def test_every_public_function_has_help():

@@ -103,12 +103,12 @@ def _spec(array: Any) -> _sheaf.Spec:
 
 def plan_of(call: Call, arrays: Any) -> _sheaf.Plan:
     """Refuses what does not fit."""
-    specs = [_spec(array) for array in arrays]
+    data, indices, *updates = (_spec(array) for array in arrays)
     if call.scatters:
-        return _sheaf.plan_scatter(call.op, *specs, None, call.axis, call.batch_dims,
-                                   call.reduction, call.flag, False, "", call.out_of_range,
-                                   call.negative)
-    return _sheaf.plan_gather(call.op, *specs, None, call.axis, call.batch_dims, call.flag,
+        return _sheaf.plan_scatter(call.op, data, indices, updates[0], None, call.axis,
+                                   call.batch_dims, call.reduction, call.flag, False, "",
+                                   call.out_of_range, call.negative)
+    return _sheaf.plan_gather(call.op, data, indices, None, call.axis, call.batch_dims, call.flag,
                               call.out_of_range, call.negative, call.fill.number)
 
 

@@ -18,15 +18,16 @@ from ._partitioning import partitioned
 _struct: Any = ShapedArray
 _ffi_lowering: Any = jax.ffi.ffi_lowering
 
+_GPU = _sheaf.gpu_name()  # JAX calls the platform so, too
 #: XLA aligns its buffers to less than the 256 bytes that a workspace needs.
 _ROOM_TO_ALIGN = 256
 
 
 @functools.cache
 def _gpus() -> tuple[int, ...]:
-    """Their numbers by CUDA's count. None where a program is exported for GPUs elsewhere."""
+    """Their numbers as the driver counts. None where a program is exported for GPUs elsewhere."""
     try:
-        devices = jax.local_devices(backend="cuda")
+        devices = jax.local_devices(backend=_GPU)
     except RuntimeError:
         return ()
     return tuple(device.local_hardware_id for device in devices) if _sheaf.gpu_available() else ()
@@ -86,4 +87,4 @@ def _ask_for_devices(primitive: Any) -> None:
 def register_lowerings(primitive: Any) -> None:
     _ask_for_devices(primitive)
     mlir.register_lowering(primitive, _rule(primitive, _lower_on_cpu, False), platform="cpu")
-    mlir.register_lowering(primitive, _rule(primitive, _lower_on_gpu, True), platform="cuda")
+    mlir.register_lowering(primitive, _rule(primitive, _lower_on_gpu, True), platform=_GPU)

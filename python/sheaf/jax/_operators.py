@@ -18,6 +18,7 @@ from ._call import Call, fill_of, grid_shape, is_static
 from ._primitives import gather_call, scatter_call
 
 _REDUCTIONS = {"sum": "add", "prod": "mul", "multiply": "mul", "amin": "min", "amax": "max"}
+_iinfo: Any = jnp.iinfo
 _SMALL_INTEGERS = ("int2", "int4", "uint2", "uint4")
 
 
@@ -67,6 +68,16 @@ def _program(run: Any, check: Any) -> Any:
     return run if check == "checkify" else jax.jit(run, inline=True)
 
 
+def _check_fill(call: Call, dtype: Any) -> None:
+    """For small integers, which the plan sees as larger ones."""
+    limits: Any = _iinfo(dtype)
+    if not int(limits.min) <= call.fill.number <= int(limits.max):
+        raise ArgumentError(refusal(
+            f"{call.op}: fill_value does not fit",
+            f"fill_value: {call.fill.number} is not a value of type {dtype}",
+            f"a value of type {dtype}"))
+
+
 @functools.lru_cache(maxsize=1024)
 def _gather_program(options: Call, check: Any) -> Any:
     def run(data: Any, indices: Any) -> Any:
@@ -75,12 +86,8 @@ def _gather_program(options: Call, check: Any) -> Any:
                                 batch_dims=_normal(options.batch_dims, indices.ndim))
         small = data.dtype.name in _SMALL_INTEGERS  # XLA packs them: not something to point into
         table = data.astype(jnp.int8) if small else data
-        if small and not int(jnp.iinfo(data.dtype).min) <= call.fill.number <= int(
-                jnp.iinfo(data.dtype).max):
-            raise ArgumentError(refusal(
-                f"{call.op}: fill_value does not fit",
-                f"fill_value: {call.fill.number} is not a value of type {data.dtype}",
-                f"a value of type {data.dtype}"))
+        if small:
+            _check_fill(call, data.dtype)
 
         def gathered(call: Call) -> Any:
             result = gather_call(call, table, indices)

@@ -13,13 +13,16 @@ import functools
 import math
 from typing import Any
 
-from jax.experimental.custom_partitioning import custom_partitioning
-from jax.sharding import NamedSharding, PartitionSpec
+from jax.experimental import custom_partitioning as _partitioning
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as _Spec
 
 from ._call import Call
 from ._divided_axis import can_divide, divided
 
 _Shape = tuple[int, ...]
+PartitionSpec: Any = _Spec  # which has no types
+custom_partitioning: Any = _partitioning.custom_partitioning
 
 
 def _batch(count: int) -> list[str]:
@@ -135,7 +138,7 @@ def partitioned(primitive: Any, call: Call, shapes: tuple[_Shape, ...],
     # custom_partitioning wants to know how many operands there are.
     two: Any = lambda data, indices: run(data, indices)  # noqa: E731
     three: Any = lambda data, indices, updates: run(data, indices, updates)  # noqa: E731
-    function: Any = custom_partitioning(three if call.scatters else two)
+    function = custom_partitioning(three if call.scatters else two)
     whole = tuple(sorted({name for names in factors for name in names
                           if name.startswith("whole")}))
     function.def_partition(partition, infer_sharding_from_operands=infer_sharding,

@@ -17,7 +17,7 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad as _ad
 from jax.interpreters import batching
-from jax.sharding import PartitionSpec
+from jax.sharding import PartitionSpec as _Spec
 
 from ._call import Call, Fill, output_shape, is_static, plan_of
 from ._gradients import coefficients
@@ -25,6 +25,7 @@ from ._lowering import register_lowerings
 
 ad: Any = _ad  # which has no types
 _lax: Any = lax
+PartitionSpec: Any = _Spec
 gather_p: Any = Primitive("sheaf_gather")
 scatter_p: Any = Primitive("sheaf_scatter")
 

@@ -5,8 +5,8 @@
 //
 // Workspace. On a GPU it is one more result of the call, whose size was computed when the program
 // was lowered: XLA plans its memory with the rest, and the call can be part of a command buffer (a
-// CUDA graph), where nothing may be allocated. Where shapes are symbolic the size is not known in
-// time; the "unsized" handlers take the workspace from XLA's scratch allocator.
+// graph), where nothing may be allocated. Where shapes are symbolic the size is not known in time;
+// the "unsized" handlers take the workspace from XLA's scratch allocator.
 #include <xla/ffi/api/ffi.h>
 
 #include <algorithm>
