@@ -73,6 +73,15 @@ T extreme(bool largest) {
   }
 }
 
+// mean_of() in half the time. Its quotient of doubles has more than twice the digits of a float, so
+// rounding it a second time changes nothing.
+void divide_floats(std::byte* sums, int64_t elements, float count) {
+  for (int64_t i = 0; i < elements; ++i) {
+    std::byte* const at = sums + i * static_cast<int64_t>(sizeof(float));
+    store(one_nan(load<float>(at) / count), at);
+  }
+}
+
 }  // namespace
 
 ReduceRow reduce_row(DType type, Reduction reduction) {
@@ -95,9 +104,21 @@ void neutral_element(DType type, Reduction reduction, std::byte* element) {
 }
 
 void divide_elements(DType type, std::byte* sums, int64_t step, int64_t elements, int64_t count) {
+  constexpr int64_t kExactInFloat = 1 << std::numeric_limits<float>::digits;
   with_element_type(type, [&](auto zero) {
-    for (int64_t i = 0; i < elements; ++i, sums += step) {
-      store(mean_of(load<decltype(zero)>(sums), count), sums);
+    using T = decltype(zero);
+    const auto divide = [&](int64_t apart) {
+      for (int64_t i = 0; i < elements; ++i) {
+        std::byte* const at = sums + i * apart;
+        store(mean_of(load<T>(at), count), at);
+      }
+    };
+    if (step != sizeof(T)) {
+      divide(step);
+    } else if (std::is_same_v<T, float> && count <= kExactInFloat) {
+      divide_floats(sums, elements, static_cast<float>(count));
+    } else {
+      divide(sizeof(T));
     }
   });
 }

@@ -24,7 +24,8 @@ bool counts_alike(const Request& r, int d) {
   switch (r.op) {
     case Op::kScatter: return d != r.axis && d >= r.batch_dims;
     case Op::kScatterNd: return d >= r.batch_dims + r.indices.sizes.back();
-    case Op::kScatterElements:
+    case Op::kScatterElements:  // indices that repeat along all of a dimension move whole slices
+      return d != r.axis && r.indices.sizes[d] == r.data.sizes[d] && used_stride(r.indices, d) == 0;
     case Op::kXlaScatter:  // its windows need not cover a dimension
     case Op::kGather:
     case Op::kGatherElements:
@@ -53,7 +54,7 @@ TensorSpec count_spec(const Request& r) {
 MeanSteps mean_steps(const Request& r) {
   Request counted = r;
   counted.output = count_spec(r);
-  // Every update counts the same one: no step leads anywhere.
+  // All strides are 0: every update counts the same one.
   counted.updates = {i64, r.updates.sizes, Dims(r.updates.rank(), 0)};
   counted.reduction = Reduction::kAdd;
   Nest count = lower(counted);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -154,6 +155,37 @@ TEST_F(ScatterRun, LeavesGapsInTheOutputAlone) {
     std::vector<float> rows(9, -1);
     gaps.run(data.data(), indices.data(), updates.data(), rows.data() + 6, {.kernel = kernel});
     EXPECT_EQ(rows, (std::vector<float>{10, 20, -1, 3, 4, -1, 30, 40, -1})) << kernel;
+  }
+}
+
+// Indices that repeat by a stride of 0 mean what they mean written out, whether or not they cover
+// the rows of data.
+TEST(ScatterMean, RepeatedIndicesMeanWhatTheyDoWrittenOut) {
+  const std::vector<int64_t> once = {2, 0, 2, 2};
+  for (const int64_t width : {3, 2}) {
+    for (const bool include_self : {true, false}) {
+      const ScatterElementsOptions mean{.reduction = Reduction::kMean,
+                                        .include_self = include_self};
+      const TensorSpec data_spec(f32, {4, 3}), updates_spec(f32, {4, width});
+      std::vector<float> data(12), updates(static_cast<size_t>(4 * width));
+      std::iota(data.begin(), data.end(), 1.0F);
+      std::iota(updates.begin(), updates.end(), 100.0F);
+      std::vector<int64_t> written_out;
+      for (const int64_t index : once) {
+        written_out.insert(written_out.end(), static_cast<size_t>(width), index);
+      }
+      const Plan repeated =
+          plan_scatter_elements(data_spec, {i64, {4, width}, {1, 0}}, updates_spec, mean);
+      const Plan full = plan_scatter_elements(data_spec, {i64, {4, width}}, updates_spec, mean);
+      std::vector<float> expected(12);
+      full.run(data.data(), written_out.data(), updates.data(), expected.data(),
+               {.kernel = "reference"});
+      for (const std::string& kernel : accepting_kernels(repeated)) {
+        std::vector<float> output(12);
+        repeated.run(data.data(), once.data(), updates.data(), output.data(), {.kernel = kernel});
+        EXPECT_EQ(output, expected) << kernel << " " << width << " " << include_self;
+      }
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "helpers/rng.h"
@@ -258,6 +259,18 @@ TEST(Mean, OfFloatsIsRoundedOnce) {
   EXPECT_EQ(mean(c64, std::complex<float>(1, -2), 4), std::complex<float>(0.25F, -0.5F));
   EXPECT_EQ(std::bit_cast<uint32_t>(mean(f32, std::bit_cast<float>(0xFFFFFFFFu), 2)), 0x7FC00000u);
   EXPECT_EQ(std::bit_cast<uint32_t>(mean(f32, -0.0F, 2)), 0x80000000u);
+}
+
+// A division of floats where the definition divides doubles: no second rounding may show.
+TEST(Mean, OfFloatsSideBySideHasTheBitsOfTheDefinition) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 100'000; ++round) {
+    const auto sum = std::bit_cast<float>(static_cast<uint32_t>(random()) >> (round % 9));
+    const int64_t count = 1 + (static_cast<int64_t>(random()) >> (round % 32));
+    ASSERT_EQ(std::bit_cast<uint32_t>(mean(f32, sum, count)),
+              std::bit_cast<uint32_t>(mean_of(sum, count)))
+        << sum << " / " << count;
+  }
 }
 
 }  // namespace

@@ -84,6 +84,29 @@ TEST(NormalizeScatter, TheCopyOfDataIsOneRow) {
       << "without a reduction the old value never counts";
 }
 
+// PyTorch's way to scatter rows: an index with a stride of 0 along them.
+TEST(NormalizeScatter, IndicesThatRepeatAlongRowsMoveRowsAndShareCounts) {
+  const ScatterElementsOptions mean{.reduction = Reduction::kMean};
+  const TensorSpec data(f32, {9, 2, 4}), updates(f32, {5, 2, 4});
+  const Plan plan = plan_scatter_elements(data, {i64, {5, 2, 4}, {1, 0, 0}}, updates, mean);
+  EXPECT_EQ(plan.nest(),
+            plan_scatter(data, {i64, {5}}, updates, {.reduction = Reduction::kMean}).nest());
+  const ScatterSteps steps = scatter_steps(plan.request(), plan.nest());
+  ASSERT_TRUE(steps.mean.has_value());
+  EXPECT_EQ(steps.mean->count_elements, 9);
+  EXPECT_EQ(steps.mean->count.loops, (Fixed<Loop>{{5, 0, 1, 0, 0}}));
+  EXPECT_EQ(steps.mean->count.coordinates, (Fixed<Coordinate>{{9, 8, 0}}));
+}
+
+// Elements beyond the indices get no update, so they cannot share a count with those that do.
+TEST(NormalizeScatter, IndicesThatEndBeforeTheRowShareNoCounts) {
+  const Plan plan = plan_scatter_elements({f32, {9, 4}}, {i64, {5, 3}, {1, 0}}, {f32, {5, 3}},
+                                          {.reduction = Reduction::kMean});
+  const ScatterSteps steps = scatter_steps(plan.request(), plan.nest());
+  ASSERT_TRUE(steps.mean.has_value());
+  EXPECT_EQ(steps.mean->count_elements, 36);
+}
+
 // What a run makes for itself has to be within reach as well: counts of 8 bytes, copies of 4.
 TEST(ScatterSteps, RefusesCountsAndCopiesThatAreTooLarge) {
   const int64_t huge = int64_t{1} << 61;
