@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The exceptions. Each is an Error of Sheaf and also what a user of NumPy would expect.
+"""The exceptions. Each is an Error of Sheaf and also what a user of NumPy would expect; all are
+RuntimeErrors, which PyTorch's own mostly are.
 
 A text has up to four lines: who refuses and what is wrong; the value, where it stands and the
 limit; all shapes and types; a next step.
@@ -13,7 +14,7 @@ import numpy
 _NumpyAxisError: type = getattr(numpy, "exceptions", numpy).AxisError
 
 
-class Error(Exception):
+class Error(RuntimeError):
     """Every refusal of Sheaf."""
 
 
@@ -68,7 +69,7 @@ class PermissionError(FileError, builtins.PermissionError):
     """The file or its folder may not be used like this."""
 
 
-class DeviceError(Error, RuntimeError):
+class DeviceError(Error):
     """The device reported an error."""
 
 

@@ -37,6 +37,13 @@ struct ScatterKeywords {
   std::string_view negative = "from_end";
 };
 
+// What accumulate = "f32" means to an operator of PyTorch: in f32 if elements are narrower floats,
+// else in their own type.
+inline void accumulate_where_narrow(Request& request, DType type) {
+  const bool narrow = type == f16 || type == bf16 || type == f8e4m3 || type == f8e5m2;
+  request.accumulate_f32 = request.accumulate_f32 && narrow;
+}
+
 // The dimension numbers of XLA's general gather, by its names; a scatter has others for the same
 // things, and its slice sizes follow from its updates.
 struct XlaNumbers {

@@ -110,13 +110,16 @@ nb::object run_scatter(std::string_view op, nb::handle data, nb::handle indices,
                               arrays.data.descr());
   call.threads = thread_limit(threads);
   spread_large_elements(call.request, arrays);
-  if (!inside_operator) {  // whose schema asks for the full shape
+  if (inside_operator) {
+    accumulate_where_narrow(call.request, arrays.data.tensor.spec.dtype);
+  } else {  // the schema of an operator asks for the full shape
     stretch_updates(call.request, arrays);
   }
   return execute(call, arrays);
 }
 
-// The gradient of a gather: its updates are added up in zeros of the given shape.
+// The gradient of a gather: its updates are added up in zeros of the given shape, narrow floats in
+// f32.
 nb::object run_scatter_zeros(std::string_view op, nb::handle updates, nb::handle indices,
                              const std::vector<int64_t>& shape, int threads, int64_t axis,
                              int64_t batch_dims, std::string_view out_of_range,
@@ -130,9 +133,11 @@ nb::object run_scatter_zeros(std::string_view op, nb::handle updates, nb::handle
                               ScatterKeywords{.axis = axis,
                                               .batch_dims = batch_dims,
                                               .reduction = "add",
+                                              .accumulate = "f32",
                                               .out_of_range = out_of_range,
                                               .negative = negative},
                               nullptr);
+  accumulate_where_narrow(call.request, arrays.updates.tensor.spec.dtype);
   call.request.onto_zeros = true;
   call.threads = thread_limit(threads);
   return execute(call, arrays);

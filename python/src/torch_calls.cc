@@ -98,12 +98,14 @@ Request request_for(const Kernel& kernel, PyObject* const* options, Py_ssize_t c
   const auto axis = nb::cast<int64_t>(all[0]);
   const auto batch_dims = nb::cast<int64_t>(all[1]);
   if (is_scatter(kernel.op)) {
-    const nb::str reduction = text(2), out_of_range = text(4), negative = text(5);
+    const nb::str reduction = text(2), out_of_range = text(4), negative = text(5),
+                  accumulate = text(6);
     return request_from(kernel.op,
                         ScatterKeywords{.axis = axis,
                                         .batch_dims = batch_dims,
                                         .reduction = reduction.c_str(),
                                         .include_self = nb::cast<bool>(all[3]),
+                                        .accumulate = accumulate.c_str(),
                                         .out_of_range = out_of_range.c_str(),
                                         .negative = negative.c_str()},
                         nullptr);
@@ -129,8 +131,9 @@ Passed passed(const Kernel& kernel, PyObject* const* args) {
 // A call of a new kind: checked and planned as every other call is.
 std::shared_ptr<const KnownCall> plan_call(const Kernel& kernel, const Options& options,
                                            PyObject* const* args, Py_ssize_t count) {
-  const Request request = request_for(kernel, args + kernel.tensors(), count - kernel.tensors());
+  Request request = request_for(kernel, args + kernel.tensors(), count - kernel.tensors());
   const Arrays arrays = view_arrays(to_string(kernel.op), passed(kernel, args));
+  accumulate_where_narrow(request, arrays.data.tensor.spec.dtype);
   const TensorSpec& out = arrays.out.tensor.spec;
   auto call = std::make_shared<KnownCall>(
       KnownCall{kernel.op,

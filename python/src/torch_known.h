@@ -21,7 +21,7 @@
 namespace sheaf::python {
 
 constexpr int kMaxTensors = 4;  // data, indices, updates and out
-constexpr int kMaxOptions = 6;
+constexpr int kMaxOptions = 7;
 
 // An argument of an operator that is no tensor.
 struct Option {

@@ -6,52 +6,93 @@ Importing this module registers the operators torch.ops.sheaf.gather, .gather_el
 any order, batching rules for torch.vmap and shape rules for torch.compile. sheaf.gather and the
 other plain functions call them when a tensor is PyTorch's.
 
-The functions here have PyTorch's own names and signatures, or those of the package torch_scatter.
+The functions here have PyTorch's own names and signatures. sheaf.torch_scatter has those of the
+package torch_scatter.
 """
 
 from . import _calls as _calls
+from ._in_place import (
+    index_add_,
+    index_copy_,
+    index_fill_,
+    index_put_,
+    index_reduce_,
+    masked_scatter_,
+    put_,
+    scatter_,
+    scatter_add_,
+    scatter_reduce_,
+)
+from ._index_names import (
+    index_add,
+    index_copy,
+    index_fill,
+    index_put,
+    index_reduce,
+    masked_scatter,
+    masked_select,
+    put,
+    take,
+)
 from ._names import (
     embedding,
     gather,
-    index_add,
-    index_copy,
-    index_put,
-    index_reduce,
     index_select,
     scatter,
     scatter_add,
     scatter_reduce,
     take_along_dim,
 )
+from ._rules import IndexShapeError
 from ._segments import (
     scatter_log_softmax,
+    scatter_logsumexp,
     scatter_max,
     scatter_mean,
     scatter_min,
     scatter_mul,
     scatter_softmax,
+    scatter_std,
     scatter_sum,
 )
 from ._sharded import ShardedTable
 
 __all__ = [
+    "IndexShapeError",
     "ShardedTable",
     "embedding",
     "gather",
     "index_add",
+    "index_add_",
     "index_copy",
+    "index_copy_",
+    "index_fill",
+    "index_fill_",
     "index_put",
+    "index_put_",
     "index_reduce",
+    "index_reduce_",
     "index_select",
+    "masked_scatter",
+    "masked_scatter_",
+    "masked_select",
+    "put",
+    "put_",
     "scatter",
+    "scatter_",
     "scatter_add",
+    "scatter_add_",
     "scatter_log_softmax",
+    "scatter_logsumexp",
     "scatter_max",
     "scatter_mean",
     "scatter_min",
     "scatter_mul",
     "scatter_reduce",
+    "scatter_reduce_",
     "scatter_softmax",
+    "scatter_std",
     "scatter_sum",
+    "take",
     "take_along_dim",
 ]

@@ -14,8 +14,11 @@ from .._errors import ArgumentError, refusal
 from . import _gradients as gradients
 from . import _operators as operators
 
+
 def _tracked(*tensors: Tensor) -> bool:
-    return operators.any_requires_grad(*tensors) or forward_ad._current_level >= 0
+    """Compiled programs open levels of forward mode behind the back of forward_ad."""
+    return (operators.any_requires_grad(*tensors) or forward_ad._current_level >= 0
+            or gradients.in_transform())
 
 
 def _register_gather(op: str) -> None:

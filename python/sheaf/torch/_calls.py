@@ -106,8 +106,8 @@ def _as_updates(op: str, data: Tensor, indices: Tensor, updates: Any,
 _NARROW = (torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2)
 
 
-def _is_narrow(op: str, data: Any, accumulate: str) -> bool:
-    """Whether f32 is wider than data; refuses everything that has no such way to accumulate."""
+def _refuse_to_accumulate(op: str, data: Any, accumulate: str) -> None:
+    """Everything but narrow floats, and f32 itself."""
     if accumulate != "f32":
         raise ArgumentError(refusal("unknown accumulate", f"accumulate={accumulate!r}",
                                     '"f32", or None for the type of data'))
@@ -116,36 +116,6 @@ def _is_narrow(op: str, data: Any, accumulate: str) -> bool:
         raise ArgumentError(refusal(f"{op}: nothing to accumulate in f32",
                                     f"data is {data.dtype}, but narrower floats are rounded from f32",
                                     "leave accumulate out"))
-    return data.dtype in _NARROW
-
-
-def _rounded(wide: Tensor, dtype: torch.dtype) -> Tensor:
-    """As the library rounds, but for the bits of NaN: PyTorch's e4m3 ends at 448, where it should
-    become NaN. Above 464 no rounding leads back."""
-    if dtype == torch.float8_e4m3fn:
-        wide = torch.where(wide.abs() > 464, float("nan"), wide)
-    return wide.to(dtype)
-
-
-def _scatter_wide(op: str, data: Tensor, indices: Any, updates: Any, out: Any,
-                  options: tuple[Any, ...], how: tuple[Any, ...], relaxed: bool,
-                  threads: int) -> Any:
-    """Narrow floats reduced in f32, in steps that PyTorch can record."""
-    if out is not None and (out.shape != data.shape or out.dtype != data.dtype):
-        raise ArgumentError(refusal(f"{op}: out does not fit",
-                                    f"out is {out.dtype}{list(out.shape)}, but data is "
-                                    f"{data.dtype}{list(data.shape)}",
-                                    "an out like data"))
-    updates = updates.float() if isinstance(updates, Tensor) else updates
-    result = _rounded(scatter(op, data.float(), indices, updates, None, options, how, relaxed,
-                              threads), data.dtype)
-    return result if out is None else out.copy_(result)
-
-
-def _watched(data: Any, indices: Any, updates: Any) -> bool:
-    """Whether PyTorch must see the steps of a call on these tensors."""
-    return _all_tensors(data, indices, updates) and (
-        torch.compiler.is_compiling() or not _sheaf.are_plain_tensors(data, indices, updates))
 
 
 def scatter(op: str, data: Any, indices: Any, updates: Any, out: Any, options: tuple[Any, ...],
@@ -154,12 +124,10 @@ def scatter(op: str, data: Any, indices: Any, updates: Any, out: Any, options: t
     if isinstance(data, Tensor) and isinstance(indices, Tensor):
         updates = _as_updates(op, data, indices, updates, options)
     if accumulate is not None and isinstance(data, Tensor):
-        if not _is_narrow(op, data, accumulate) or how[0] == "none":
-            accumulate = None
-        elif _watched(data, indices, updates):
-            return _scatter_wide(op, data, indices, updates, out, options, how, relaxed, threads)
-    if accumulate is not None or not _all_tensors(data, indices, updates, out):
-        reduction, include_self, out_of_range, negative = how
+        _refuse_to_accumulate(op, data, accumulate)
+        how = (*how, accumulate)
+    if not _all_tensors(data, indices, updates, out):
+        reduction, include_self, out_of_range, negative, *_ = how
         axis, batch_dims = operators.scatter_options(op, options)
         result = _sheaf.run_scatter(op, data, indices, updates, out, threads, False, axis,
                                     batch_dims, reduction, include_self, relaxed, accumulate or "",

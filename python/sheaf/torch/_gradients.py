@@ -7,7 +7,7 @@ A gather is linear in data. A scatter is linear, too, close to the point where i
 
 with coefficients A, of data's shape, and C, of the updates' shape, which depend on the reduction.
 Backward mode is the same read the other way. Both are made of the operators themselves, so that
-they can be differentiated, batched and compiled in turn.
+they can be differentiated, batched and compiled in turn. Narrow floats are summed in f32.
 """
 
 from __future__ import annotations
@@ -74,8 +74,9 @@ def _forward_mode_further_out() -> Any:
 
 
 def _primal(tensor: Tensor) -> Tensor:
-    """Without the tangent of the innermost forward mode."""
-    result: Tensor = forward_ad.unpack_dual(tensor).primal  # type: ignore[no-untyped-call]
+    """Without the tangent of the innermost forward mode, whose level is always 0: compiled programs
+    do not tell forward_ad."""
+    result: Tensor = torch._VF._unpack_dual(tensor, level=0)[0]  # type: ignore[attr-defined]
     return result
 
 
@@ -183,22 +184,36 @@ class Linearised:
     def __init__(self, op: str, options: tuple[Any, ...], how: tuple[Any, ...], indices: Tensor,
                  updates_shape: Any) -> None:
         self.op, self.options, self.indices = op, options, indices
-        self.reduction, self.include_self, self.out_of_range, self.negative = how
+        self.reduction, self.include_self, self.out_of_range, self.negative, _ = how
         self.updates_shape = updates_shape
 
     def put(self, data: Tensor, updates: Tensor, reduction: str = "none") -> Tensor:
         result: Tensor = operators.operator(self.op)(
             data, self.indices, updates, *self.options, reduction, True, self.out_of_range,
-            self.negative)
+            self.negative, "f32")
         return result
 
-    def take(self, data: Tensor) -> Tensor:
-        """What stands where each update goes; 0 for updates that go nowhere."""
-        rule = "fill" if self.out_of_range == "skip" else self.out_of_range
+    def take(self, data: Tensor, indices: Tensor | None = None) -> Tensor:
+        """What stands where each update goes; 0 for updates that go nowhere. `indices`: others than
+        the scatter's, of which some are out of range."""
+        skips = indices is not None or self.out_of_range == "skip"
         options = (*self.options, False) if self.op == "scatter_elements" else self.options
         result: Tensor = operators.operator(operators.SCATTERS[self.op])(
-            data, self.indices, *options, rule, self.negative)
+            data, self.indices if indices is None else indices, *options,
+            "fill" if skips else self.out_of_range, self.negative)
         return result
+
+    def zeros(self, like: Tensor) -> Tensor:
+        """Updates of 0: one slice, over and over."""
+        sizes = [*self.updates_shape]
+        if self.op == "scatter":
+            axis, batch_dims = self.options[0] % like.dim(), self.options[1] % (
+                self.indices.dim() + 1)
+            grid = self.indices.dim() - batch_dims
+            sizes[axis:axis + grid] = [1] * grid
+        elif self.op == "scatter_nd":
+            sizes[:self.indices.dim() - 1] = [1] * (self.indices.dim() - 1)
+        return like.new_zeros(sizes).expand(self.updates_shape)
 
     def untouched(self, like: Tensor) -> Tensor:
         """1 where no update goes, else 0."""
@@ -208,18 +223,51 @@ class Linearised:
         """1 where the old value is part of the result, else 0; None: everywhere."""
         return None if self.include_self else self.untouched(like)
 
-    def is_last(self, like: Tensor) -> Tensor:
-        """1 for the last update to each element, else 0."""
-        count = like.new_zeros(self.updates_shape).numel()
-        numbers = torch.arange(count, device=like.device).reshape(self.updates_shape)
-        last = self.put(torch.full_like(like, -1, dtype=torch.int64), numbers)
-        return (self.take(last) == numbers).to(like.dtype)
+    def _addressed(self, data_shape: Any) -> tuple[Any, Any, tuple[Any, ...]]:
+        """What indices choose from, without the slices that go along: the sizes of data and of
+        updates, and the options of a scatter of that."""
+        indices = list(self.indices.shape)
+        if self.op == "scatter_elements":
+            return data_shape, indices, self.options
+        if self.op == "scatter_nd":
+            (batch_dims,) = self.options
+            batch_dims = batch_dims % self.indices.dim()
+            return data_shape[:batch_dims + int(indices[-1])], indices[:-1], (batch_dims,)
+        axis, batch_dims = self.options
+        batch_dims = batch_dims + self.indices.dim() if batch_dims < 0 else batch_dims
+        return [*data_shape[:batch_dims], data_shape[axis]], indices, (batch_dims, batch_dims)
+
+    def is_last(self, data_shape: Any) -> Tensor:
+        """For each update, or each slice of updates: is it the last that goes there?"""
+        data_sizes, sizes, options = self._addressed(data_shape)
+        part = Linearised(self.op, options, ("none", True, self.out_of_range, self.negative, ""),
+                          self.indices, sizes)
+        count = torch.empty(sizes, device="meta").numel()
+        numbers = torch.arange(count, device=self.indices.device).reshape(sizes)
+        last = part.put(numbers.new_full(list(data_sizes), -1), numbers)
+        return part.take(last) == numbers
+
+    def take_last(self, grad: Tensor) -> Tensor:
+        """take(), with 0 for updates that another one replaced."""
+        last = self.is_last(grad.shape)
+        if self.op == "scatter_nd":
+            last = last.unsqueeze(-1)
+        if self.out_of_range in ("clamp", "wrap"):  # to which no index is out of range
+            shape = [*last.shape, *[1] * (len(self.updates_shape) - last.dim())]
+            if self.op == "scatter":
+                axis, batch_dims = self.options[0] % grad.dim(), self.options[1]
+                batch_dims = batch_dims + self.indices.dim() if batch_dims < 0 else batch_dims
+                before, after = [1] * (axis - batch_dims), [1] * (grad.dim() - axis - 1)
+                shape = [*last.shape[:batch_dims], *before, *last.shape[batch_dims:], *after]
+            elif self.op == "scatter_nd":
+                shape = shape[:last.dim() - 1] + [1] * (len(self.updates_shape) - last.dim() + 1)
+            return torch.where(last.reshape(shape), self.take(grad), 0)
+        beyond = torch.iinfo(torch.int64).max
+        return self.take(grad, torch.where(last, self.indices.long(), beyond))
 
     def coefficients(self, like: Tensor, data: Tensor | None, updates: Tensor | None,
                      output: Tensor | None) -> tuple[Tensor | None, Tensor | float]:
         """A (None: 1) and C. `like` has data's shape; the others are there if they are needed."""
-        if self.reduction == "none":
-            return self.untouched(like), self.is_last(like)
         if self.reduction in ("add", "sub"):
             return self.own(like), 1.0 if self.reduction == "add" else -1.0
         if self.reduction == "mean":
@@ -302,7 +350,16 @@ class Scatter(Operator):
         return linear, of_data, of_updates
 
     @staticmethod
+    def _replaced(ctx: Any) -> Linearised:
+        """Without a reduction there are no coefficients: what is replaced has no gradient."""
+        return Linearised(ctx.op, ctx.options, ctx.how, ctx.saved_tensors[0], ctx.updates_shape)
+
+    @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
+        if ctx.how[0] == "none":
+            linear = Scatter._replaced(ctx)
+            return (linear.put(grad, linear.zeros(grad)) if ctx.needs_input_grad[0] else None, None,
+                    linear.take_last(grad) if ctx.needs_input_grad[2] else None, *[None] * 4)
         linear, of_data, of_updates = Scatter._linearised(ctx, grad)
         data = _scaled(grad, of_data) if ctx.needs_input_grad[0] else None
         updates = _scaled(linear.take(grad), of_updates) if ctx.needs_input_grad[2] else None
@@ -319,6 +376,9 @@ class Scatter(Operator):
         if like is None:
             assert updates is not None
             like = updates.new_zeros(ctx.data_shape)
+        if ctx.how[0] == "none":
+            linear = Scatter._replaced(ctx)
+            return linear.put(like, linear.zeros(like) if updates is None else updates)
         linear, of_data, of_updates = Scatter._linearised(ctx, like, of=_primal)
         tangent = torch.zeros_like(like) if data is None else (
             data if of_data is None else data * of_data)

@@ -1,29 +1,39 @@
 # SPDX-License-Identifier: MIT
-"""Functions with PyTorch's names and signatures. They take what PyTorch's take: 0-d tensors, empty
-indices of any rank, a src larger than its index. As there, negative indices are out of range, but
-for take_along_dim and index_put."""
+"""Functions with PyTorch's names and signatures that take or scatter one element for each index, and
+rows. They take what PyTorch's take: 0-d tensors, empty indices of any rank, a src larger than its
+index. As there, negative indices are out of range, but for take_along_dim.
+
+Each has two ways: on plain tensors of matching shapes, a call of the compiled part; it hands all
+else to the function with an underscore, which knows PyTorch's other rules.
+"""
 
 from __future__ import annotations
 
-import builtins
-from typing import Any, Sequence
+import functools
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from .. import _functions
 from .._errors import ArgumentError, UnsupportedError, refusal
+from . import _operators as operators
+from ._rules import (
+    FAIL,
+    SUMS,
+    IndexShapeError,
+    into,
+    is_compiling,
+    refuse_other_type,
+    row,
+    run,
+    wrapped,
+)
 
 _REDUCTIONS = {"sum": "add", "add": "add", "prod": "mul", "multiply": "mul", "mean": "mean",
-               "amin": "min", "amax": "max"}
+               "amin": "min", "amax": "max", "min": "min", "max": "max"}
 
 
-def _row(tensor: Tensor) -> Tensor:
-    """A tensor without dimensions as one with one entry."""
-    return tensor.reshape(1) if tensor.dim() == 0 else tensor
-
-
-def _reduction(call: str, name: str, *allowed: str) -> Any:
+def reduction_of(call: str, name: str, *allowed: str) -> str:
     if name not in allowed:
         raise ArgumentError(refusal(
             f"{call}: unknown reduce",
@@ -32,33 +42,64 @@ def _reduction(call: str, name: str, *allowed: str) -> Any:
     return _REDUCTIONS[name]
 
 
-def _into(out: Tensor | None, result: Tensor) -> Tensor:
-    """PyTorch's rules for out: its size may change, its type may not, and it records nothing."""
-    if out is None:
-        return result
-    if out.dtype != result.dtype or out.device != result.device:
-        raise ArgumentError(refusal(
-            "out does not fit",
-            f"out is {out.dtype} on {out.device}, but the result is {result.dtype} on "
-            f"{result.device}",
-            "an out of that type there"))
-    if result.requires_grad or (out.requires_grad and torch.is_grad_enabled()):
-        raise ArgumentError(refusal(
-            "out does not go with gradients",
-            "one of the tensors requires a gradient, which would be lost",
-            "the result that the call returns, or torch.no_grad()"))
-    return out.resize_(result.shape).copy_(result)
+# ---- Gathers
+
+
+def _index_select(input: Tensor, index: Tensor, dim: int, *_: Any) -> Tensor:
+    if index.dim() > 1:
+        raise IndexShapeError(refusal(
+            f"index_select: index has {index.dim()} dimensions",
+            "it must have 0 or 1",
+            "sheaf.gather"))
+    if input.dim() == 0 and index.numel() != 1:
+        raise IndexShapeError(refusal(
+            "index_select: input has no dimensions",
+            f"so index must have 1 entry, not {index.numel()}",
+            "input.reshape(1)"))
+    rows: Tensor = run("gather", row(input), row(index), dim, 0, *FAIL)
+    return rows.reshape(()) if input.dim() == 0 else rows
+
+
+def _index_select_into(input: Tensor, index: Tensor, out: Tensor, dim: int, *_: Any) -> Tensor:
+    return into(out, _index_select(input, index, dim), input, index)
+
+
+_quick_index_select = operators.quick("gather", _index_select)
+_quick_index_select_into = operators.quick("gather", _index_select_into, True)
 
 
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """As torch.index_select: sheaf.gather along one dimension."""
-    if index.dim() > 1:
-        raise ArgumentError(refusal(
-            f"index_select: index has {index.dim()} dimensions",
-            "it must have 0 or 1",
-            "sheaf.gather"))
-    rows = _functions.gather(_row(input), _row(index), dim, negative="out_of_range")
-    return _into(out, rows.reshape(()) if input.dim() == 0 and rows.numel() == 1 else rows)
+    at_once = index.dim() == 1 and not is_compiling()
+    if out is None:
+        call = _quick_index_select if at_once else _index_select
+        result: Tensor = call(input, index, dim, 0, "fail", "out_of_range")
+    else:
+        call = _quick_index_select_into if at_once else _index_select_into
+        result = call(input, index, out, dim, 0, "fail", "out_of_range")
+    return result
+
+
+def _gather(input: Tensor, index: Tensor, dim: int, *_: Any) -> Tensor:
+    if index.numel() == 0:  # of any rank, in PyTorch
+        dim = wrapped("gather", dim, input.dim())
+        if index.dim() != input.dim():
+            # Nothing of input is left, but its gradient is still there: zeros.
+            return input.reshape(-1)[:0].reshape(index.shape)
+        narrow = [min(i, n) if d != dim else i
+                  for d, (i, n) in enumerate(zip(index.shape, input.shape))]
+        if list(index.shape) != narrow:
+            return input.reshape(-1)[:0].reshape(index.shape)
+    result: Tensor = run("gather_elements", row(input), row(index), dim, False, *FAIL)
+    return result if index.dim() else result.reshape(())
+
+
+def _gather_into(input: Tensor, index: Tensor, out: Tensor, dim: int, *_: Any) -> Tensor:
+    return into(out, _gather(input, index, dim), input, index)
+
+
+_quick_gather = operators.quick("gather_elements", _gather)
+_quick_gather_into = operators.quick("gather_elements", _gather_into, True)
 
 
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
@@ -69,25 +110,28 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
             "gather: sparse_grad",
             "Sheaf's gradients are dense",
             "sparse_grad=False"))
-    if index.numel() == 0:  # of any rank, in PyTorch
-        return _into(out, input.new_empty(index.shape) + 0 * input.sum().to(input.dtype)
-                     if input.requires_grad else input.new_empty(index.shape))
-    result = _functions.gather_elements(_row(input), _row(index), dim, negative="out_of_range")
-    return _into(out, result.reshape(index.shape))
+    at_once = not is_compiling()
+    if out is None:
+        call = _quick_gather if at_once else _gather
+        result: Tensor = call(input, index, dim, False, "fail", "out_of_range")
+    else:
+        call = _quick_gather_into if at_once else _gather_into
+        result = call(input, index, out, dim, False, "fail", "out_of_range")
+    return result
 
 
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *,
                    out: Tensor | None = None) -> Tensor:
     """As torch.take_along_dim: sheaf.gather_elements with broadcast."""
     if dim is None:
-        return _into(out, _functions.gather_elements(input.reshape(-1), indices.reshape(-1)))
-    if input.dim() == indices.dim() and indices.numel():
+        return into(out, run("gather_elements", input.reshape(-1), indices.reshape(-1), 0, False))
+    if input.dim() == indices.dim() and input.dim():
+        at = wrapped("take_along_dim", dim, input.dim())
         shape = list(torch.broadcast_shapes(  # type: ignore[no-untyped-call]
-            _without(input, dim), _without(indices, dim)))
-        at = dim % input.dim()
+            _without(input, at), _without(indices, at)))
         input = input.expand(*shape[:at], input.shape[at], *shape[at + 1:])
         indices = indices.expand(*shape[:at], indices.shape[at], *shape[at + 1:])
-    return _into(out, _functions.gather_elements(input, indices, dim))
+    return into(out, run("gather_elements", input, indices, dim, False))
 
 
 def _without(tensor: Tensor, dim: int) -> list[Any]:
@@ -105,7 +149,12 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
             "embedding: max_norm, scale_grad_by_freq, sparse",
             "Sheaf has dense gradients, and leaves weight as it is",
             "torch.nn.functional.embedding"))
-    rows = _functions.gather(weight, input, negative="out_of_range")
+    if weight.dim() != 2:
+        raise ArgumentError(refusal(
+            f"embedding: weight has {weight.dim()} dimensions",
+            "it must have 2",
+            "sheaf.gather"))
+    rows: Tensor = run("gather", weight, input, 0, 0, *FAIL)
     if padding_idx is None:
         return rows
     if not -weight.shape[0] <= padding_idx < weight.shape[0]:
@@ -117,16 +166,15 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
     return torch.where((input == padding).unsqueeze(-1), rows.detach(), rows)
 
 
+# ---- Scatters
+
+
 def _like_index(call: str, src: Any, index: Tensor, input: Tensor) -> Tensor:
     """The part of src that has the shape of the index: in PyTorch, src may be larger."""
     if not isinstance(src, Tensor):
         return torch.full((), src, dtype=input.dtype, device=input.device).expand(index.shape)
-    src = _row(src)
-    if src.dtype != input.dtype:
-        raise ArgumentError(refusal(
-            f"{call}: types differ",
-            f"src is {src.dtype}, but input is {input.dtype}",
-            "src.to(input.dtype)"))
+    src = row(src)
+    refuse_other_type(call, "src", src, input)
     smaller = src.dim() != index.dim() or any(s < i for s, i in zip(src.shape, index.shape))
     if smaller:
         raise ArgumentError(refusal(
@@ -137,15 +185,42 @@ def _like_index(call: str, src: Any, index: Tensor, input: Tensor) -> Tensor:
     return result
 
 
-def _scatter(call: str, input: Tensor, dim: int, index: Tensor, src: Any, reduction: Any,
-             include_self: bool, out: Tensor | None) -> Tensor:
+def _scatter(name: str, input: Tensor, index: Tensor, src: Any, dim: int, reduction: str,
+             include_self: bool, *_: Any) -> Tensor:
     if index.numel() == 0:
-        return _into(out, input.clone())
-    indices = _row(index)
-    updates = _like_index(call, src, indices, input)
-    result = _functions.scatter_elements(_row(input), indices, updates, dim, reduction=reduction,
-                                         include_self=include_self, negative="out_of_range")
-    return _into(out, result.reshape(input.shape))
+        wrapped(name, dim, input.dim())
+        return input.clone()
+    indices = row(index)
+    updates = _like_index(name, src, indices, input)
+    result: Tensor = run("scatter_elements", row(input), indices, updates, dim, reduction,
+                         include_self, *SUMS)
+    return result if input.dim() else result.reshape(())
+
+
+def _scatter_into(name: str, input: Tensor, index: Tensor, src: Any, out: Tensor | None,
+                  *options: Any) -> Tensor:
+    return into(out, _scatter(name, input, index, src, *options), index, src)
+
+
+_SCATTERS = ("scatter", "scatter_add", "scatter_reduce")
+_quick_scatters = {name: operators.quick("scatter_elements", functools.partial(_scatter, name))
+                   for name in _SCATTERS}
+_quick_scatters_into = {
+    name: operators.quick("scatter_elements", functools.partial(_scatter_into, name), True)
+    for name in _SCATTERS}
+
+
+def _call(name: str, input: Tensor, dim: int, index: Tensor, src: Any, reduction: str,
+          include_self: bool, out: Tensor | None) -> Tensor:
+    result: Tensor
+    if is_compiling():
+        result = _scatter_into(name, input, index, src, out, dim, reduction, include_self)
+    elif out is None:
+        result = _quick_scatters[name](input, index, src, dim, reduction, include_self, *SUMS)
+    else:
+        result = _quick_scatters_into[name](input, index, src, out, dim, reduction, include_self,
+                                            *SUMS)
+    return result
 
 
 def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
@@ -155,69 +230,19 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: A
         raise ArgumentError(refusal(
             "scatter: what to scatter", "src and value are both given, or both missing",
             "src, a tensor, or value, a number"))
-    reduction = "none" if reduce is None else _reduction("scatter", reduce, "add", "multiply")
-    return _scatter("scatter", input, dim, index, value if src is None else src, reduction, True,
-                    out)
+    reduction = "none" if reduce is None else reduction_of("scatter", reduce, "add", "multiply")
+    return _call("scatter", input, dim, index, value if src is None else src, reduction, True, out)
 
 
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *,
                 out: Tensor | None = None) -> Tensor:
     """As torch.scatter_add."""
-    return _scatter("scatter_add", input, dim, index, src, "add", True, out)
+    return _call("scatter_add", input, dim, index, src, "add", True, out)
 
 
 def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *,
                    include_self: bool = True, out: Tensor | None = None) -> Tensor:
     """As torch.scatter_reduce."""
-    reduction = _reduction("scatter_reduce", reduce, "sum", "prod", "mean", "amin", "amax")
-    return _scatter("scatter_reduce", input, dim, index, src, reduction, include_self, out)
-
-
-def _index(call: str, input: Tensor, dim: int, index: Tensor, source: Tensor, reduction: Any,
-           include_self: bool, out: Tensor | None) -> Tensor:
-    if index.dim() > 1:
-        raise ArgumentError(refusal(
-            f"{call}: index has {index.dim()} dimensions",
-            "it must have 0 or 1",
-            "index.reshape(-1)"))
-    updates = _row(source)
-    if source.dim() == 0 and input.dim() > 1:
-        raise ArgumentError(refusal(
-            f"{call}: ranks differ",
-            f"source has no dimensions, but input has {input.dim()}",
-            "source.reshape(...)"))
-    result = _functions.scatter(_row(input), _row(index), updates, dim, reduction=reduction,
-                                include_self=include_self, negative="out_of_range")
-    return _into(out, result.reshape(input.shape))
-
-
-def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1,
-              out: Tensor | None = None) -> Tensor:
-    """As torch.index_add."""
-    return _index("index_add", input, dim, index, source if alpha == 1 else source * alpha, "add",
-                  True, out)
-
-
-def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *,
-               out: Tensor | None = None) -> Tensor:
-    """As torch.index_copy."""
-    return _index("index_copy", input, dim, index, source, "none", True, out)
-
-
-def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *,
-                 include_self: bool = True, out: Tensor | None = None) -> Tensor:
-    """As torch.index_reduce."""
-    reduction = _reduction("index_reduce", reduce, "prod", "mean", "amin", "amax")
-    return _index("index_reduce", input, dim, index, source, reduction, include_self, out)
-
-
-def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor,
-              accumulate: bool = False) -> Tensor:
-    """As torch.index_put: sheaf.scatter_nd. Masks count as the places where they are True."""
-    parts: builtins.list[Tensor] = []
-    for part in indices:
-        parts += part.nonzero(as_tuple=True) if part.dtype == torch.bool else [part]
-    tuples = torch.stack(torch.broadcast_tensors(*parts), dim=-1)  # type: ignore[no-untyped-call]
-    shape = (*tuples.shape[:-1], *input.shape[len(parts):])
-    return _functions.scatter_nd(input, tuples, values.expand(shape),
-                                 reduction="add" if accumulate else "none")
+    reduction = reduction_of("scatter_reduce", reduce, "sum", "prod", "mean", "amin", "amax",
+                             "min", "max")
+    return _call("scatter_reduce", input, dim, index, src, reduction, include_self, out)

@@ -46,11 +46,12 @@ def _schemas() -> None:
     for op, options in SCATTER_OPTIONS.items():
         own = ", ".join(f"{kind} {name}={default}" for name, kind, default in options)
         head = (f'Tensor data, Tensor indices, Tensor updates, {own}, str reduction="none", '
-                'bool include_self=True, str out_of_range="fail", str negative="from_end", *, '
-                "bool relaxed=False, int threads=0")
+                'bool include_self=True, str out_of_range="fail", str negative="from_end", '
+                'str accumulate="", *, bool relaxed=False, int threads=0')
         library.define(f"{op}({head}) -> Tensor")
         library.define(f"{op}_out({head}, Tensor(a!) out) -> ()")
-    # The gradient of a gather: the updates, added up in zeros. `op` is the scatter's name.
+    # The gradient of a gather: the updates, added up in zeros, narrow floats in f32. `op` is the
+    # scatter's name.
     library.define("_scatter_zeros(Tensor updates, Tensor indices, SymInt[] shape, str op, "
                    "int axis, int batch_dims, str out_of_range, str negative) -> Tensor")
 
@@ -88,7 +89,8 @@ def scatter_options(op: str, options: tuple[Any, ...]) -> tuple[int, int]:
 
 
 RULE = ("fail", "from_end", 0)
-HOW = ("none", True, "fail", "from_end")
+#: The last is what to accumulate in: "f32" for narrow floats (other types stay their own), or "".
+HOW = ("none", True, "fail", "from_end", "")
 
 
 def defaults(given: tuple[Any, ...], options: tuple[tuple[str, str, Any], ...],
@@ -133,9 +135,10 @@ def run_gather(op: str, data: Tensor, indices: Tensor, given: tuple[Any, ...], t
 
 def run_scatter(op: str, data: Tensor, indices: Tensor, updates: Tensor, given: tuple[Any, ...],
                 relaxed: bool, threads: int, out: Tensor | None = None) -> Any:
-    axis, batch_dims, reduction, include_self, *rule = scatter_arguments(op, *given)
+    (axis, batch_dims, reduction, include_self, out_of_range, negative,
+     accumulate) = scatter_arguments(op, *given)
     return _sheaf.run_scatter(op, data, indices, updates, out, threads, True, axis, batch_dims,
-                              reduction, include_self, relaxed, "", *rule)
+                              reduction, include_self, relaxed, accumulate, out_of_range, negative)
 
 
 def run_scatter_zeros(updates: Tensor, indices: Tensor, shape: Any, op: str, axis: int,

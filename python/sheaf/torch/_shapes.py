@@ -89,7 +89,7 @@ def _register_scatter(op: str) -> None:
              threads: int = 0) -> Tensor:
         own, how = operators.defaults(given, options, operators.HOW)
         _check_devices(op, data, indices, updates)
-        reduction, include_self, out_of_range, negative = how
+        reduction, include_self, out_of_range, negative, _ = how
         _plan(_sheaf.plan_scatter, op, (data, indices, updates),
               *operators.scatter_options(op, own), reduction, include_self, relaxed, "",
               out_of_range, negative)

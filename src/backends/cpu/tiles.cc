@@ -301,8 +301,9 @@ class TileRunner {
   }
 
   void fill_row(std::byte* output, int64_t bytes) const {
-    for (int64_t at = 0; at < bytes; at += nest_.element_bytes) {
-      std::memcpy(output + at, nest_.fill_value, static_cast<size_t>(nest_.element_bytes));
+    std::memcpy(output, nest_.fill_value, static_cast<size_t>(nest_.element_bytes));
+    for (int64_t done = nest_.element_bytes; done < bytes; done *= 2) {  // twice as much each time
+      std::memcpy(output + done, output, static_cast<size_t>(std::min(done, bytes - done)));
     }
   }
 
