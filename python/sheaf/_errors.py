@@ -32,6 +32,9 @@ class ArgumentError(Error, ValueError):
 class AxisError(ArgumentError, _NumpyAxisError):  # type: ignore[misc]
     """An axis that the array does not have."""
 
+    def __init__(self, *arguments: object) -> None:
+        super(RuntimeError, self).__init__(*arguments)  # NumPy's, which stands behind that
+
 
 class DTypeError(Error, TypeError):
     """Element types that do not fit."""
@@ -53,7 +56,7 @@ class OutOfMemoryError(Error, MemoryError):
     """No memory for the output."""
 
 
-class FileError(Error, OSError):
+class FileError(OSError, Error):  # in this order OSError makes it, whose size it has
     """A file that cannot be opened, read, understood or written. `errno` is the system's number, or
     None if the content is at fault; `filename` is the path."""
 

@@ -30,6 +30,12 @@ def _int64(like: Any) -> Any:
     return like.new_empty(0).long().dtype if is_torch(like) else numpy.int64
 
 
+def _torch_values(values: Any, beside: Any) -> Any:
+    """A tensor on the device of another one, of the dtype that PyTorch gives numbers."""
+    import torch
+    return torch.as_tensor(values, device=beside.device)
+
+
 def _axis(call: str, axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise ArgumentError(refusal(f"{call}: axis out of range",
@@ -118,6 +124,8 @@ def one_hot(indices: Any, depth: int, axis: int = -1, *, off_on: Any = (0.0, 1.0
     count from the end; those out of range leave all entries off."""
     indices = _array(indices)
     values = _array(off_on)
+    if is_torch(indices) and not is_torch(values):  # the result is of the values' kind
+        values = _torch_values(off_on, indices)
     axis = _axis("one_hot", axis, len(indices.shape) + 1)
     before, after = tuple(indices.shape[:axis]), tuple(indices.shape[axis:])
     out = _empty(values, [*before, depth, *after])

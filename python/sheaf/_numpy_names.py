@@ -109,11 +109,19 @@ def add_at(a: Any, indices: Any, b: Any = None, *, threads: int = 0) -> None:
     Repeated indices add up, in their order. Indices are integers, or whatever else a NumPy array
     takes: tuples, slices, masks.
     """
+    if type(a) is numpy.ndarray and type(indices) is numpy.ndarray and b is not None and (
+            indices.dtype.kind in "iu" and a.dtype.isnative):
+        _sheaf.run_scatter("scatter", a, indices, b, a, threads, False, 0, 0, "add", True, False,
+                           "", "fail", "from_end")
+        return
     if b is None:
         raise ArgumentError(refusal(
             "add_at: b is missing",
             "there is nothing to add",
             "add_at(a, indices, b)"))
+    if is_torch(a):
+        load_torch().add_at(a, indices, b, threads)
+        return
     if isinstance(a, numpy.ndarray) and not a.dtype.isnative:
         native = a.astype(a.dtype.newbyteorder("="))
         add_at(native, indices, b, threads=threads)
@@ -135,6 +143,8 @@ def add_at(a: Any, indices: Any, b: Any = None, *, threads: int = 0) -> None:
 def _is_integers(index: Any) -> bool:
     if isinstance(index, (slice, bool)) or index is None or index is Ellipsis:
         return False
+    if isinstance(index, numpy.ndarray):
+        return index.dtype.kind in "iu"
     if hasattr(index, "dtype"):
         return "int" in str(index.dtype)
     try:
@@ -148,6 +158,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, threads: int = 
 
     x holds integers that are not negative. Weights are summed as float64, in their order.
     """
+    few = _sheaf.small_bincount(x, weights, minlength)
+    if few is not None:
+        return few
     values = numpy.asarray(x)
     if values.ndim != 1:
         raise ArgumentError(refusal(
@@ -159,14 +172,14 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, threads: int = 
             "bincount: minlength is negative",
             f"minlength = {minlength}",
             "0"))
-    if values.size == 0:
+    if values.size == 0 or values.dtype.kind == "b":
         values = values.astype(numpy.int64)
-    if values.dtype.kind in "iu" and int(values.min(initial=0)) < 0:
+    if values.dtype.kind == "i" and values.min(initial=0) < 0:
         raise ArgumentError(refusal(
             "bincount: a number is negative",
             f"the smallest is {values.min()}",
             "numbers from 0"))
-    length = max(minlength, int(values.max(initial=-1)) + 1)
+    length = max(minlength, int(values.max()) + 1 if values.size else 0)
     if weights is None:
         sums: Any = numpy.zeros(length, numpy.intp)
         weights = numpy.ones((), numpy.intp)

@@ -23,6 +23,7 @@ void bind_gpu(nanobind::module_& module);
 void bind_jax(nanobind::module_& module);
 void bind_files(nanobind::module_& module);
 void bind_moves(nanobind::module_& module);
+void bind_sums(nanobind::module_& module);
 void bind_torch(nanobind::module_& module);
 
 // Is this a sheaf.Table? One comparison: every call asks.

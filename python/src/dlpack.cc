@@ -142,6 +142,13 @@ nb::object resolved_tensor(nb::handle object, const ArrayType& type, const Argum
   return object.attr("resolve_neg")().attr("resolve_conj")();
 }
 
+// The __dlpack__ of PyTorch refuses a tensor that requires a gradient, also where none is recorded.
+// From version 2.10 on it has C functions, which do not.
+nb::object without_gradient(const nb::object& tensor) {
+  return nb::cast<bool>(tensor.attr("requires_grad")) ? nb::object(tensor.attr("detach")())
+                                                      : tensor;
+}
+
 }  // namespace
 
 Import::Import(nb::handle object, const nb::object& stream) {
@@ -194,10 +201,13 @@ bool dlpack_changed(const View& view) {
 void view_dlpack(View& view, nb::handle object, const Argument& argument) {
   const ArrayType type = array_type_of(object);
   refuse_gradient(object, type, argument);
-  const nb::object resolved = resolved_tensor(object, type, argument);
-  object = resolved;
+  nb::object resolved = resolved_tensor(object, type, argument);
   DLTensor direct{};
-  bool is_direct = view_directly(object, type, direct);
+  bool is_direct = view_directly(resolved, type, direct);
+  if (!is_direct && type.library == Library::kTorch) {
+    resolved = without_gradient(resolved);
+  }
+  object = resolved;
   if (is_direct) {
     view.as_read = snapshot_of(direct);
   } else if (DLTensor before{}; view_by_library(object, type, before)) {

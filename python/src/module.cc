@@ -42,5 +42,6 @@ NB_MODULE(_sheaf, module) {
   sheaf::python::bind_jax(module);
   sheaf::python::bind_files(module);
   sheaf::python::bind_moves(module);
+  sheaf::python::bind_sums(module);
   sheaf::python::bind_torch(module);
 }

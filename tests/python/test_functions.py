@@ -112,6 +112,28 @@ def test_bincount_and_add_at():
         assert ours.tolist() == theirs.tolist()
 
 
+@pytest.mark.parametrize("count", [0, 50, 5000])  # the compiled part counts few numbers itself
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4"])
+def test_bincount_of_every_type(dtype, count):
+    rng = numpy.random.default_rng(0)
+    x = rng.integers(0, 2 if dtype == "?" else 100, count).astype(dtype)
+    weights = rng.normal(size=count)
+    as_int = x.astype("i8")
+    for strided in (x, x[::3], x[::-2]):
+        expected = numpy.bincount(strided.astype("i8"), minlength=7)
+        got = sheaf.bincount(strided, minlength=7)
+        assert got.dtype == expected.dtype and got.tolist() == expected.tolist()
+    assert sheaf.bincount(x, weights).tobytes() == numpy.bincount(as_int, weights).tobytes()
+    assert sheaf.bincount(x, weights.astype("f4")).tobytes() == numpy.bincount(
+        as_int, weights.astype("f4")).tobytes()
+    assert sheaf.bincount(x.tolist()).tolist() == numpy.bincount(as_int).tolist()
+    far = numpy.array([1 << 17, 3], "i8")
+    assert sheaf.bincount(far).tolist() == numpy.bincount(far).tolist()
+    for bad in (-numpy.ones(3, "i8"), numpy.ones(3)):
+        with pytest.raises((ValueError, TypeError)):
+            sheaf.bincount(bad)
+
+
 def test_show_config_and_doctor(capsys):
     sheaf.show_config()
     assert "backends" in capsys.readouterr().out

@@ -75,6 +75,25 @@ def test_gradients_are_not_lost_in_silence():
         assert plan.run(x, [0]).tolist() == [1.0]
 
 
+class OwnTensor(torch.Tensor):
+    """Read by __dlpack__, as all tensors are before PyTorch 2.10; that refuses gradients."""
+
+
+def test_tensors_without_c_functions_have_gradients():
+    x = torch.arange(6.0).reshape(3, 2).as_subclass(OwnTensor).requires_grad_()
+    index, rows = torch.tensor([2, 0, 2]), torch.ones(3, 2)
+    calls = [lambda: sheaf.gather(x, index), lambda: sheaf.take(x, index, axis=0),
+             lambda: ops.gather(x, index), lambda: sheaf.torch.index_select(x, 0, index),
+             lambda: sheaf.scatter(x, index, rows, reduction="add")]
+    for call in calls:
+        with torch.no_grad():
+            want = call()
+        got = call()
+        assert torch.equal(got, want) and got.requires_grad
+        (grad,) = torch.autograd.grad(got.sum(), x)
+        assert grad.shape == x.shape
+
+
 def test_plain_functions_record_gradients():
     table = torch.nn.Parameter(torch.arange(6.0).reshape(3, 2))
     calls = [

@@ -184,12 +184,43 @@ def take_along_axis(x: Any, indices: Any, axis: int | None, out: Any, threads: i
         raise
 
 
+def add_at(a: Tensor, indices: Any, b: Any, threads: int) -> None:
+    how = ("add", True, "fail", "from_end")
+    if isinstance(indices, list):
+        indices = torch.tensor(indices, device=a.device)
+    if isinstance(indices, int) and not isinstance(indices, bool) or (
+            isinstance(indices, Tensor) and indices.dtype not in (torch.bool, torch.uint8)):
+        scatter("scatter", a, indices, b, a, (0, 0), how, False, threads)
+        return
+    numbers = torch.arange(a.numel(), device=a.device).reshape(a.shape)[indices]
+    places = torch.stack(torch.unravel_index(numbers, a.shape), -1) if a.dim() else (
+        numbers.new_zeros((*numbers.shape, 0)))
+    scatter("scatter_nd", a, places, torch.as_tensor(b).expand(numbers.shape), a, (0,), how, False,
+            threads)
+
+
+def _put_by_operator(arr: Tensor, indices: Any, values: Any, axis: int | None) -> None:
+    """put_along_axis in steps that torch.compile can follow."""
+    flat = arr.reshape(-1) if axis is None else arr
+    at = 0 if axis is None else axis
+    indices = _as_indices(indices, arr)
+    shape = list(flat.shape)
+    shape[at] = indices.shape[at]
+    made = values if isinstance(values, Tensor) else torch.as_tensor(values)
+    result = scatter("scatter_elements", flat, indices.expand(shape),
+                     made.to(arr.dtype).expand(shape), None, (at,), operators.HOW, False, 0)
+    arr.copy_(result.reshape(arr.shape))
+
+
 def put_along_axis(arr: Tensor, indices: Any, values: Any, axis: int | None, threads: int) -> None:
     if operators.any_requires_grad(*(t for t in (arr, values) if isinstance(t, Tensor))):
         raise ArgumentError(refusal(
             "put_along_axis: in place, gradients would be lost",
             "one of the tensors requires a gradient",
             "sheaf.scatter_elements, which returns its result"))
+    if torch.compiler.is_compiling():
+        _put_by_operator(arr, indices, values, axis)
+        return
     _sheaf.put_along_axis(arr, indices, values, axis, threads)
     torch.autograd.graph.increment_version(arr)
 

@@ -76,7 +76,7 @@ def _forward_mode_further_out() -> Any:
 def _primal(tensor: Tensor) -> Tensor:
     """Without the tangent of the innermost forward mode, whose level is always 0: compiled programs
     do not tell forward_ad."""
-    result: Tensor = torch._VF._unpack_dual(tensor, level=0)[0]  # type: ignore[attr-defined]
+    result: Tensor = torch._VF._unpack_dual(tensor, level=0)[0]
     return result
 
 

@@ -21,7 +21,7 @@ def _change(call: Callable[..., Tensor], input: Tensor, *arguments: Any, **keywo
     given = (*arguments, *keywords.values())
     if (operators.any_requires_grad(input, *given) or in_transform()
             or forward_ad._current_level >= 0):
-        return input.copy_(call(input, *arguments, **keywords))
+        return input.copy_(call(input.clone(), *arguments, **keywords))  # gradients may need it
     return call(input, *arguments, **keywords, out=input)
 
 

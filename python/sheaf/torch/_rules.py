@@ -53,7 +53,7 @@ def change(op: str, data: Tensor, *arguments: Any) -> Any:
     """The scatter in place. With gradients, PyTorch records that data has changed."""
     if (operators.any_requires_grad(data, *arguments) or in_transform()
             or forward_ad._current_level >= 0):
-        return data.copy_(run(op, data, *arguments))
+        return data.copy_(run(op, data.clone(), *arguments))  # a gradient may need what was there
     indices, updates, *options = arguments
     kernel = functools.partial(_out, op) if is_compiling() else _at_once_into[op]
     return kernel(data, indices, updates, data, *options)

@@ -115,6 +115,19 @@ def test_forward_mode(name, transform):
         assert_same(got, gradient + torch.tensordot(hessian, X, 2))
 
 
+@pytest.mark.parametrize("backend", ["aot_eager", "eager"])
+@pytest.mark.parametrize("transform", ["jvp", "jacfwd", "forward over reverse"])
+@pytest.mark.parametrize("name", ["gather", "scatter", "mul", "mean", "max"])
+def test_compiled_forward_mode(name, transform, backend):
+    mine, _ = PAIRS[name]
+    call = FORWARD[transform](mine)
+    torch._dynamo.reset()
+    compiled = torch.compile(call, backend=backend, fullgraph=True)
+    assert_same(compiled(X, U), call(X, U))
+    # A level that stayed open would make this fail.
+    assert func.jvp(torch.sin, (torch.zeros(1),), (torch.ones(1),))[1].item() == 1
+
+
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
