@@ -19,12 +19,10 @@ constexpr GUID kFence{0x5b0f4e0a, 0x3c1e, 0x4d6b, {0x9a, 0x57, 0x53, 0x48, 0x45,
 
 std::byte* allocate(UINT64 bytes) {
   const UINT64 alignment = bytes >= kPlacement ? kPlacement : 256;
-  const auto rounded = checked_round_up(bytes, alignment);
-  if (!rounded || *rounded > SIZE_MAX / 2) {
-    throw std::bad_alloc();
-  }
-  const auto size = static_cast<size_t>(*rounded);
-  void* memory = std::aligned_alloc(static_cast<size_t>(alignment), size);
+  // What is no size_t, or more than half of all, no allocator has.
+  const UINT64 rounded = checked_round_up(bytes, alignment).value_or(UINT64_MAX);
+  const size_t size = rounded > SIZE_MAX / 2 ? 0 : static_cast<size_t>(rounded);
+  void* memory = size == 0 ? nullptr : std::aligned_alloc(static_cast<size_t>(alignment), size);
   if (memory == nullptr) {
     throw std::bad_alloc();
   }

@@ -146,7 +146,7 @@ Dims window_start(const Reader& reader, const Window& window, const TensorSpec& 
     const int64_t offset = window.offsets[d], size = window.sizes[d], stride = window.strides[d];
     const int64_t most =
         stride == 0 || size == 0 ? 0 : 1 + (size - 1) / (stride < 0 ? -stride : stride);
-    if (size == 0 || stride == 0 || offset + size > whole.sizes[d] || part.sizes[d] > most) {
+    if (offset + size > whole.sizes[d] || part.sizes[d] > most) {
       reader.refuse("window does not fit",
                     cat("dimension ", d, ": offset ", offset, ", size ", size, ", stride ", stride,
                         " of ", whole.sizes[d], " entries give at most ", most, ", and ",

@@ -188,6 +188,20 @@ TEST_F(Com, ReportsWhyThroughTheCallback) {
   EXPECT_EQ(text, SheafDmlLastErrorText());
 }
 
+TEST_F(Com, DevicesReportWhyToo) {
+  std::string text;
+  SheafSetMessageCallback(
+      [](const char* message, void* context) { *static_cast<std::string*>(context) = message; },
+      &text);
+  ComPtr<IDMLDevice> device;
+  EXPECT_EQ(DMLCreateDevice(machine().d3d12.Get(), static_cast<DML_CREATE_DEVICE_FLAGS>(2),
+                            IID_PPV_ARGS(&device)),
+            E_INVALIDARG);
+  SheafSetMessageCallback(nullptr, nullptr);
+  EXPECT_NE(text, "");
+  EXPECT_EQ(text, SheafDmlLastErrorText());
+}
+
 TEST_F(Com, MinimumFeatureLevels) {
   ComPtr<IDMLDevice> device;
   EXPECT_EQ(DMLCreateDevice1(machine().d3d12.Get(), DML_CREATE_DEVICE_FLAG_NONE,
