@@ -3,6 +3,7 @@
 // Random numbers that are the same with every compiler and library.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

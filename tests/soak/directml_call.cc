@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Apart from soak.cc: DirectML's names for things are short and many.
-#include "directml_call.h"
+#include "calls.h"
 
 #include <algorithm>
 

@@ -4,8 +4,9 @@
 //
 // Random calls from many threads at once, for as long as asked: gathers and scatters on every
 // kernel of every host backend against the reference backend, calls of the C, BNNS and DirectML
-// interfaces, moves, plans that are only made, and runs that are cancelled. Fails if a result
-// differs, or if the memory of the process grows after the first fifth of the time.
+// interfaces, graphs, moves of every kind against plain loops, files that are gathered from and
+// scattered into, plans that are only made, and runs that are cancelled. Fails if a result differs,
+// or if the memory of the process grows after the first fifth of the time.
 #include <malloc.h>
 #include <sheaf/bnns.h>
 #include <sheaf/c.h>
@@ -26,7 +27,7 @@
 #include <thread>
 #include <vector>
 
-#include "directml_call.h"
+#include "calls.h"
 #include "helpers/problem_plan.h"
 #include "helpers/random_problem.h"
 
@@ -223,23 +224,6 @@ int bnns_call(Rng& rng) {
   return (status == SHEAF_BNNS_OK) == !v.bad && as_expected(v) ? 1 : -1;
 }
 
-int move_call(Rng& rng) {
-  const int64_t rows = rng.from(1, 60), columns = rng.from(1, 60);
-  std::vector<int32_t> numbers(static_cast<size_t>(rows * columns));
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] = static_cast<int32_t>(i);
-  }
-  std::vector<double> turned(numbers.size());
-  const sheaf::ConstTensor from{numbers.data(), {sheaf::i32, {columns, rows}, {1, columns}}};
-  sheaf::cast(from, {turned.data(), {sheaf::f64, {columns, rows}}});
-  for (int64_t i = 0; i < rows * columns; ++i) {
-    if (turned[static_cast<size_t>(i)] != static_cast<double>(i % rows * columns + i / rows)) {
-      return -1;
-    }
-  }
-  return 1;
-}
-
 // A run that is cancelled at a random question throws kCancelled or is complete.
 int cancelled_call(Rng& rng) {
   const int64_t count = rng.from(1, 3) << 18;
@@ -271,7 +255,9 @@ constexpr std::array kKinds = {
     Kind{"C", c_call},
     Kind{"BNNS", bnns_call},
     Kind{"DirectML", directml_call},
+    Kind{"graphs", graph_call},
     Kind{"moves", move_call},
+    Kind{"files", file_call},
     Kind{"cancelled", cancelled_call},
 };
 
