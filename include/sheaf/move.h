@@ -2,7 +2,8 @@
 //
 // The neighbours of gathers and scatters: copies along fixed paths, and conversions. Shapes and
 // strides are those of the tensors; `to` is always given, is written in full, and may not overlap
-// an input. All throw Error with the output untouched.
+// an input or another output; only cast() may work in place. Null is fine for a tensor without
+// elements. All throw Error with the output untouched.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +65,8 @@ void reverse_subsequences(const ConstTensor& from, const ConstTensor& lengths, c
 void one_hot(const ConstTensor& indices, const ConstTensor& off_on, const Tensor& to, int64_t axis);
 
 // The coordinates of the elements that are not zero (NaN is not), in row-major order: row i of
-// `coordinates`, an integer tensor [element count of from, rank of from]. Returns how many; later
-// rows are untouched.
+// `coordinates`, an integer tensor [element count of from, rank of from] whose type holds every
+// coordinate. Returns how many; later rows are untouched.
 int64_t nonzero(const ConstTensor& from, const Tensor& coordinates);
 
 // The first entries along `axis` in order of value, as many as `values` has there, and the places

@@ -106,6 +106,14 @@ TEST_F(OnnxNodes, ShapesAndTypes) {
               HasSubstr("axis 0 is named twice"));
 }
 
+// The shape is a tensor without elements, which may have no memory either.
+TEST_F(OnnxNodes, ReshapeToAScalar) {
+  const std::string one = list_node("zeros", {0, 0}) + list_node("ones", {1, 1}) +
+                          node("Slice", {"x", "zeros", "ones"}, "first");
+  const std::string empty = list_node("zero", {0}) + node("Slice", {"zero", "zero", "zero"}, "s");
+  EXPECT_THAT(y(one + empty + node("Reshape", {"first", "s"}, "y"), {}), ElementsAre(0));
+}
+
 TEST_F(OnnxNodes, ARefusalNamesTheNode) {
   EXPECT_THAT(error(list_node("ids", {7}) + node("Gather", {"x", "ids"}, "y")),
               HasSubstr("run: node \"n_Gather\" of type Gather\n  gather: index out of range"));
