@@ -30,7 +30,9 @@ def _gpus() -> tuple[int, ...]:
         devices = jax.local_devices(backend=_GPU)
     except RuntimeError:
         return ()
-    return tuple(device.local_hardware_id for device in devices) if _sheaf.gpu_available() else ()
+    numbers = (getattr(device, "local_hardware_id", None) for device in devices)
+    known = tuple(place if number is None else number for place, number in enumerate(numbers))
+    return known if _sheaf.gpu_available() else ()
 
 
 def _lower_on_cpu(ctx: Any, *operands: Any, call: Call) -> Any:

@@ -78,9 +78,10 @@ def _gather_jvp(primals: Any, tangents: Any, *, call: Call) -> Any:
     return output, gather_call(call._replace(fill=Fill()), tangents[0], indices)
 
 
-def _add_up(call: Call, shape: Any, indices: Any, updates: Any) -> Any:
-    """What the gather `call` took, added up where it came from."""
-    sizes = list(shape)
+def _add_up(call: Call, data: Any, indices: Any, updates: Any) -> Any:
+    """What the gather `call` took, added up where it came from: an array like data, divided among
+    devices as data is."""
+    sizes = list(data.shape)
     stretched: tuple[int, ...] = ()
     if call.op == "gather_elements" and call.flag:
         stretched = tuple(d for d in range(len(sizes))
@@ -88,14 +89,16 @@ def _add_up(call: Call, shape: Any, indices: Any, updates: Any) -> Any:
         for d in stretched:
             sizes[d] = updates.shape[d]
         indices = jnp.broadcast_to(indices, updates.shape)
-    result = scatter_call(call.inverse_scatter(), jnp.zeros(sizes, updates.dtype), indices, updates)
+    zeros = (jnp.zeros(sizes, updates.dtype) if stretched
+             else ad.instantiate_zeros(ad.Zero(data)))
+    result = scatter_call(call.inverse_scatter(), zeros, indices, updates)
     return result.sum(stretched, keepdims=True) if stretched else result
 
 
 def _gather_transpose(cotangent: Any, data: Any, indices: Any, *, call: Call) -> Any:
     if type(cotangent) is ad.Zero:
         return ad.Zero(data.aval), None
-    return _add_up(call, data.aval.shape, indices, cotangent), None
+    return _add_up(call, data.aval, indices, cotangent), None
 
 
 def _scatter_jvp(primals: Any, tangents: Any, *, call: Call) -> Any:

@@ -248,3 +248,16 @@ def test_parts_with_a_rest_stay_whole():
         return jax.lax.with_sharding_constraint(ours.gather(x, i), NamedSharding(mesh, P()))
 
     assert same_bits(jax.jit(run)(place(mesh, x, P()), place(mesh, i, P())), x[i])
+
+
+@on_four
+def test_gradients_of_arrays_with_explicit_shardings():
+    mesh = jax.make_mesh((4,), ("x",), axis_types=(jax.sharding.AxisType.Explicit,))
+    x, i = numpy.arange(64, dtype="f4").reshape(8, 8), numpy.array([1, 5, 2, 2], "i4")
+    expected = numpy.zeros_like(x)
+    numpy.add.at(expected, i, 2 * x[i])
+    with jax.set_mesh(mesh):
+        for spec in (P(), P("x"), P(None, "x")):
+            gradient = jax.jit(jax.grad(
+                lambda x: (ours.gather(x, i, out_of_range="clamp") ** 2).sum()))
+            assert same_bits(gradient(jax.device_put(x, spec)), expected)
