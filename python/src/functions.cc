@@ -272,6 +272,7 @@ void bind_functions(nb::module_& module) {
              "out_of_range"_a, "threads"_a);
   module.def("are_plain_tensors", are_plain_tensors, "data"_a, "indices"_a,
              "updates"_a.none() = nb::none());
+  module.def("is_call_watched", is_call_watched);
   module.def("set_process_threads", set_process_threads, "threads"_a);
   module.def("set_own_threads", set_own_threads, "threads"_a);
   module.def("thread_limit", [] { return thread_limit(0); });

@@ -225,6 +225,8 @@ bool are_unwatched(PyObject* const* tensors, int count, bool dispatched) {
   return !is_watching(dispatched);
 }
 
+bool is_call_watched() { return is_watching(false); }
+
 bool are_plain_tensors(nb::handle data, nb::handle indices, nb::handle updates) {
   PyObject* const tensors[] = {data.ptr(), indices.ptr(), updates.ptr()};
   const int count = updates.is_none() ? 2 : 3;

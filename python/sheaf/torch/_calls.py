@@ -11,6 +11,7 @@ from torch import Tensor
 
 from .. import _functions, _sheaf
 from .._errors import ArgumentError, Error, refusal
+from . import _gradients as gradients
 from . import _operators as operators
 from . import _autograd, _batching, _shapes  # noqa: F401  they register
 
@@ -34,7 +35,7 @@ def _scatter_into(op: str) -> Any:
 
 
 #: Each operator: at once on plain tensors, else by PyTorch's dispatcher.
-_quick = {op: operators.quick(op, operators.operator(op))
+_quick = {op: operators.quick(op, gradients.recorded(op))
           for op in (*operators.GATHERS, *operators.SCATTERS)}
 _quick_into = {
     **{op: operators.quick(op, _gather_into(op), True) for op in operators.GATHERS},

@@ -22,6 +22,7 @@ from torch._C._functorch import set_single_level_autograd_function_allowed
 from torch.autograd import Function
 from torch.autograd.function import _SingleLevelFunction
 
+from .. import _sheaf
 from . import _operators as operators
 
 
@@ -67,6 +68,14 @@ def _both_ways(cls: Any) -> Any:
     return cls
 
 
+def _save(ctx: Any, tensors: tuple[Tensor, ...]) -> None:
+    """For both modes. Outside of the transforms, forward mode has a level; saving for it takes a
+    tenth of a small call."""
+    ctx.save_for_backward(*tensors)
+    if forward_ad._current_level >= 0 or in_transform():
+        ctx.save_for_forward(*tensors)
+
+
 def _forward_mode_further_out() -> Any:
     """Inside jvp(), PyTorch switches forward mode off, for transforms further out too; this switches
     it on. Tensors must then come without the tangent of this level, that is, as _primal()."""
@@ -108,8 +117,7 @@ class Gather(Operator):
     def remember(ctx: Any, inputs: Any, output: Any) -> None:
         data, indices, *ctx.call = inputs
         ctx.shape = data.shape
-        ctx.save_for_backward(indices)
-        ctx.save_for_forward(indices)
+        _save(ctx, (indices,))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -157,8 +165,7 @@ class ScatterZeros(Operator):
     @staticmethod
     def remember(ctx: Any, inputs: Any, output: Any) -> None:
         _, indices, *ctx.call = inputs
-        ctx.save_for_backward(indices)
-        ctx.save_for_forward(indices)
+        _save(ctx, (indices,))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -317,6 +324,12 @@ def _scaled(values: Tensor, coefficient: Tensor | float | None) -> Tensor:
     return values * coefficient.conj()
 
 
+@functools.lru_cache(maxsize=256, typed=True)
+def _scatter_words(op: str, *given: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    options, how = operators.defaults(given, operators.SCATTER_OPTIONS[op], operators.HOW)
+    return options, (operators.REDUCTIONS.get(how[0], how[0]), *how[1:])
+
+
 @_both_ways
 class Scatter(Operator):
     """The scatter `op`."""
@@ -332,14 +345,10 @@ class Scatter(Operator):
     @staticmethod
     def remember(ctx: Any, inputs: Any, output: Any) -> None:
         data, indices, updates, ctx.op, given, *_ = inputs
-        ctx.options, how = operators.defaults(given, operators.SCATTER_OPTIONS[ctx.op],
-                                              operators.HOW)
-        ctx.how = (operators.REDUCTIONS.get(how[0], how[0]), *how[1:])
+        ctx.options, ctx.how = _scatter_words(ctx.op, *given)
         ctx.data_shape, ctx.updates_shape = data.shape, updates.shape
         linear = ctx.how[0] in ("none", "add", "sub", "mean")
-        saved = (indices,) if linear else (indices, data, updates, output)
-        ctx.save_for_backward(*saved)
-        ctx.save_for_forward(*saved)
+        _save(ctx, (indices,) if linear else (indices, data, updates, output))
 
     @staticmethod
     def _linearised(ctx: Any, like: Tensor, of: Any = None) -> tuple[Linearised, Any, Any]:
@@ -385,3 +394,26 @@ class Scatter(Operator):
         if updates is not None:
             tangent = linear.put(tangent, updates * of_updates, "add")
         return tangent
+
+
+def recorded(op: str) -> Any:
+    """The operator by PyTorch's dispatcher; past it where all that it would do is to record a
+    gradient."""
+    dispatched = operators.operator(op)
+    is_watched, enabled = _sheaf.is_call_watched, torch.is_grad_enabled
+
+    def gather(data: Tensor, indices: Tensor, *given: Any) -> Any:
+        if data.requires_grad and type(data) in _PLAIN and enabled() and not is_watched():
+            return Gather.apply(data, indices, op, given, 0)
+        return dispatched(data, indices, *given)
+
+    def scatter(data: Tensor, indices: Tensor, updates: Tensor, *given: Any) -> Any:
+        if (type(data) in _PLAIN and type(updates) in _PLAIN and enabled()
+                and (data.requires_grad or updates.requires_grad) and not is_watched()):
+            return Scatter.apply(data, indices, updates, op, given, False, 0)
+        return dispatched(data, indices, updates, *given)
+
+    return gather if op in operators.GATHERS else scatter
+
+
+_PLAIN = (Tensor, torch.nn.Parameter)

@@ -173,16 +173,16 @@ def _like_index(call: str, src: Any, index: Tensor, input: Tensor) -> Tensor:
     """The part of src that has the shape of the index: in PyTorch, src may be larger."""
     if not isinstance(src, Tensor):
         return torch.full((), src, dtype=input.dtype, device=input.device).expand(index.shape)
-    src = row(src)
-    refuse_other_type(call, "src", src, input)
-    smaller = src.dim() != index.dim() or any(s < i for s, i in zip(src.shape, index.shape))
-    if smaller:
+    given: Tensor = row(src)
+    refuse_other_type(call, "src", given, input)
+    if given.shape == index.shape:
+        return given
+    if given.dim() != index.dim() or any(s < i for s, i in zip(given.shape, index.shape)):
         raise ArgumentError(refusal(
             f"{call}: src is smaller than index",
-            f"src has shape {list(src.shape)}, but index has {list(index.shape)}",
+            f"src has shape {list(given.shape)}, but index has {list(index.shape)}",
             "a src at least as large"))
-    result: Tensor = src[tuple(slice(size) for size in index.shape)]
-    return result
+    return given[tuple(slice(size) for size in index.shape)]
 
 
 def _scatter(name: str, input: Tensor, index: Tensor, src: Any, dim: int, reduction: str,

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .._errors import ArgumentError, AxisError, DTypeError, refusal
 from . import _operators as operators
-from ._gradients import in_transform
+from ._gradients import in_transform, recorded
 
 #: As in most of PyTorch, negative indices are out of range.
 FAIL = ("fail", "out_of_range")
@@ -30,7 +30,7 @@ class IndexShapeError(ArgumentError, builtins.IndexError):
 
 IndexShapeError.__module__ = "sheaf.torch"
 
-_at_once = {op: operators.quick(op, operators.operator(op))
+_at_once = {op: operators.quick(op, recorded(op))
             for op in (*operators.GATHERS, *operators.SCATTERS)}
 
 
