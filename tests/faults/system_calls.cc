@@ -21,6 +21,12 @@
 #include <liburing.h>
 #endif
 
+#ifdef __has_feature
+#define SHEAF_CLANG_SANITIZES (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SHEAF_CLANG_SANITIZES 0
+#endif
+
 namespace faults {
 namespace {
 
@@ -285,11 +291,14 @@ int posix_fadvise(int file, off_t offset, off_t bytes, int advice) noexcept {
              : static_cast<int>(syscall(SYS_fadvise64, file, offset, bytes, advice));
 }
 
+// The sanitizers have to see every thread: there this one call is left to them.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !SHEAF_CLANG_SANITIZES
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
                    void* argument) noexcept {
   static const auto original = next_definition<decltype(&pthread_create)>("pthread_create");
   return fails(is_the_one(kPthreadCreate)) ? EAGAIN : original(thread, attributes, start, argument);
 }
+#endif
 
 #ifdef SHEAF_URING
 int io_uring_queue_init(unsigned entries, io_uring* ring, unsigned flags) {
