@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <memory>
 #include <new>
 
@@ -94,6 +95,18 @@ TEST_F(Direct3D, OnlyBuffersAreCreated) {
                                                      D3D12_RESOURCE_STATE_COMMON, nullptr,
                                                      __uuidof(ID3D12Resource), nullptr),
             S_FALSE);
+}
+
+// Where default heaps lie is decided once per process.
+TEST(Direct3DDeathTest, ADeviceThatIsNotThere) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto try_it = [] {
+    setenv("SHEAF_D3D12_DEVICE", "none", 1);
+    Machine machine;
+    std::exit(machine.upload(bytes_of<float>({1})) != nullptr ? 0 : 1);
+  };
+  EXPECT_EXIT(try_it(), testing::ExitedWithCode(0),
+              "D3D12CreateDevice: no such device\n  SHEAF_D3D12_DEVICE = none\n");
 }
 
 TEST_F(Direct3D, NoMemory) {

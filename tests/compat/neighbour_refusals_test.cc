@@ -168,6 +168,31 @@ TEST_F(NeighbourRefusals, Padding) {
             "  try: sizes of the input, plus the padding");
 }
 
+TEST_F(NeighbourRefusals, PaddingWithAValue) {
+  const auto refused = [&](const TensorDesc& to, UINT count, bool before, bool after,
+                           DML_PADDING_MODE mode, DML_TENSOR_DATA_TYPE value) {
+    const UINT zeros[] = {0, 0}, ends[] = {0, 1};
+    return refusal(DML_OPERATOR_PADDING1, {row_}, {to}, [&](const auto* t) {
+      return DML_PADDING1_OPERATOR_DESC{
+          &t[0], &t[1], mode, value, {}, count, before ? zeros : nullptr, after ? ends : nullptr};
+    });
+  };
+  const TensorDesc wider(kFloat, {1, 5});
+  const auto constant = DML_PADDING_MODE_CONSTANT;
+  const auto has = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  EXPECT_EQ(refused(wider, 2, true, true, constant, kFloat), "not refused");
+  has(refused(wider, 2, true, true, constant, kInt), "the value is INT32, but OutputTensor is f32");
+  has(refused(wider, 3, true, true, constant, kFloat), "DimensionCount = 3");
+  has(refused(wider, 2, false, true, constant, kFloat), "StartPadding is null");
+  has(refused(wider, 2, true, false, constant, kFloat), "EndPadding is null");
+  has(refused(wider, 2, true, true, static_cast<DML_PADDING_MODE>(7), kFloat), "PaddingMode = 7");
+  has(refused(row_, 2, true, true, constant, kFloat), "the padded input has 5");
+  has(refused({kFloat, {5}}, 2, true, true, constant, kFloat), "2 and 1 dimensions");
+  has(refused({kInt, {1, 5}}, 2, true, true, constant, kFloat), "the tensors are f32 and i32");
+}
+
 TEST_F(NeighbourRefusals, TopK) {
   EXPECT_EQ(top_k(2, 2), "not refused");
   EXPECT_EQ(top_k(0, 1),

@@ -98,6 +98,57 @@ TEST(Neighbours, FillsAndSequences) {
   EXPECT_EQ(values_of<float>(outputs[1], 3), (std::vector<float>{1, 1, 1}));
 }
 
+// The member of the union that its type names, for every type.
+TEST(Neighbours, ValuesOfEveryType) {
+  const auto filled = [](DML_TENSOR_DATA_TYPE type, auto value) {
+    Machine machine;
+    Graph graph(machine.dml.Get());
+    DML_SCALAR_UNION scalar{};
+    std::memcpy(&scalar, &value, sizeof value);
+    const auto y = graph.add(DML_OPERATOR_FILL_VALUE_CONSTANT, {}, {{type, {2}}},
+                             [&](const DML_TENSOR_DESC* t) {
+                               return DML_FILL_VALUE_CONSTANT_OPERATOR_DESC{&t[0], type, scalar};
+                             })[0];
+    const auto bytes = machine.run(graph.compile({y}).Get(), {}, {y.desc.total})[0];
+    EXPECT_EQ(values_of<decltype(value)>(bytes, 2), (std::vector<decltype(value)>{value, value}))
+        << type;
+  };
+  filled(DML_TENSOR_DATA_TYPE_FLOAT64, 1e300);
+  filled(DML_TENSOR_DATA_TYPE_FLOAT32, 1.5F);
+  filled(DML_TENSOR_DATA_TYPE_FLOAT16, uint16_t{0x3C00});
+  filled(DML_TENSOR_DATA_TYPE_INT64, INT64_MIN);
+  filled(DML_TENSOR_DATA_TYPE_INT32, INT32_MIN);
+  filled(DML_TENSOR_DATA_TYPE_INT16, int16_t{-32768});
+  filled(DML_TENSOR_DATA_TYPE_INT8, int8_t{-128});
+  filled(DML_TENSOR_DATA_TYPE_UINT64, UINT64_MAX);
+  filled(DML_TENSOR_DATA_TYPE_UINT32, UINT32_MAX);
+  filled(DML_TENSOR_DATA_TYPE_UINT16, uint16_t{65535});
+  filled(DML_TENSOR_DATA_TYPE_UINT8, uint8_t{255});
+}
+
+TEST(Neighbours, PaddingWithAValueOfAnyType) {
+  Machine machine;
+  Graph graph(machine.dml.Get());
+  const auto x = graph.input(0, {kInt64, {2}});
+  const UINT before[] = {1}, after[] = {1};
+  DML_SCALAR_UNION value{};
+  value.Int64 = INT64_MIN;
+  const auto y =
+      graph.add(DML_OPERATOR_PADDING1, {x}, {{kInt64, {4}}}, [&](const DML_TENSOR_DESC* t) {
+        return DML_PADDING1_OPERATOR_DESC{
+            &t[0], &t[1], DML_PADDING_MODE_CONSTANT, kInt64, value, 1, before, after};
+      })[0];
+  EXPECT_EQ(values_of<int64_t>(
+                machine.run(graph.compile({y}).Get(), {bytes_of<int64_t>({1, 2})}, {32})[0], 4),
+            (std::vector<int64_t>{INT64_MIN, 1, 2, INT64_MIN}));
+  // Of PADDING, a float for every type: what is behind its point is dropped.
+  Graph floats(machine.dml.Get());
+  const auto padded = pad(floats.input(0, {kInt, {1}}), DML_PADDING_MODE_CONSTANT, 2.75F, {1}, {0});
+  EXPECT_EQ(values_of<int32_t>(
+                machine.run(floats.compile({padded}).Get(), {bytes_of<int32_t>({7})}, {8})[0], 2),
+            (std::vector<int32_t>{2, 7}));
+}
+
 TEST(Neighbours, NonzeroCoordinates) {
   Machine machine;
   Graph graph(machine.dml.Get());
@@ -206,10 +257,19 @@ TEST(Neighbours, ARefusalNamesTheOperator) {
 }
 
 TEST(Neighbours, AnUnknownLevelIsNoDevice) {
-  setenv("SHEAF_DML_FEATURE_LEVEL", "7_9", 1);
   ComPtr<IDMLDevice> device;
-  EXPECT_EQ(DMLCreateDevice(nullptr, DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&device)),
-            E_INVALIDARG);
+  for (const std::string level : {"7_9", "31", "3.1", "3_11"}) {
+    setenv("SHEAF_DML_FEATURE_LEVEL", level.c_str(), 1);
+    EXPECT_EQ(DMLCreateDevice(nullptr, DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&device)),
+              E_INVALIDARG);
+    EXPECT_EQ(std::string(SheafDmlLastErrorText()),
+              "DMLCreateDevice1: unknown feature level\n  SHEAF_DML_FEATURE_LEVEL is \"" + level +
+                  "\"\n  the environment\n  try: a level such as 3_1");
+  }
+  setenv("SHEAF_DML_FEATURE_LEVEL", "", 1);
+  EXPECT_EQ(DMLCreateDevice1(nullptr, DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_6_4,
+                             IID_PPV_ARGS(&device)),
+            S_OK);
   setenv("SHEAF_DML_FEATURE_LEVEL", "2_0", 1);
   EXPECT_EQ(DMLCreateDevice1(nullptr, DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_3_0,
                              IID_PPV_ARGS(&device)),

@@ -84,6 +84,14 @@ TEST(OnnxRuntimeLike, GatherElementsWithSmallerIndices) {
   const BOOL yes = TRUE;
   COMPAT_CHECK(machine.dml->SetPrivateData(SHEAF_DML_SMALLER_INDICES, sizeof yes, &yes));
   EXPECT_EQ(make(), (std::vector<float>{4, 0}));
+  // The environment says it for all devices.
+  setenv("SHEAF_DML_SMALLER_INDICES", "1", 1);
+  machine = Machine();
+  EXPECT_EQ(make(), (std::vector<float>{4, 0}));
+  setenv("SHEAF_DML_SMALLER_INDICES", "0", 1);
+  machine = Machine();
+  EXPECT_THROW(make(), std::runtime_error);
+  unsetenv("SHEAF_DML_SMALLER_INDICES");
 }
 
 // Int64 indices of ONNX as every second 32-bit word.

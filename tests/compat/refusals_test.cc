@@ -192,6 +192,47 @@ TEST(Refusals, OwnedTensors) {
             "  try: DML_BINDING_TYPE_NONE (0)");
 }
 
+// Nothing, an empty array and a null buffer without bytes are all no binding.
+TEST(Refusals, OwnedTensorsMayBeBoundToNothing) {
+  const DML_BUFFER_BINDING null{};
+  const DML_BUFFER_ARRAY_BINDING empty{0, nullptr}, nulls{1, &null};
+  const DML_BINDING_DESC none[] = {{DML_BINDING_TYPE_NONE, nullptr},
+                                   {DML_BINDING_TYPE_BUFFER, &null},
+                                   {DML_BINDING_TYPE_BUFFER_ARRAY, &empty},
+                                   {DML_BINDING_TYPE_BUFFER_ARRAY, &nulls}};
+  Machine machine;
+  Graph graph(machine.dml.Get());
+  TensorDesc desc(kFloat, {1, 4});
+  desc.flags = DML_TENSOR_FLAG_OWNED_BY_DML;
+  identity(graph.input(0, desc));
+  const auto op = graph.compile_last();
+  const auto table = machine.table(op.Get());
+  const auto buffer = machine.buffer(512);
+  const DML_BUFFER_BINDING ranges[] = {{buffer.Get(), 0, 16}, {buffer.Get(), 256, 256}};
+  const DML_BINDING_DESC output{DML_BINDING_TYPE_BUFFER, &ranges[0]},
+      persistent{DML_BINDING_TYPE_BUFFER, &ranges[1]};
+  table->BindOutputs(1, &output);
+  table->BindPersistentResource(&persistent);
+  for (const DML_BINDING_DESC& input : none) {
+    table->BindInputs(1, &input);
+    machine.recorder->RecordDispatch(machine.list.Get(), op.Get(), table.Get());
+    EXPECT_EQ(machine.dml->GetDeviceRemovedReason(), S_OK) << SheafDmlLastErrorText();
+  }
+  machine.execute();
+  // An initializer needs them.
+  ComPtr<IDMLOperatorInitializer> initializer;
+  IDMLCompiledOperator* const operators[] = {op.Get()};
+  COMPAT_CHECK(machine.dml->CreateOperatorInitializer(1, operators, IID_PPV_ARGS(&initializer)));
+  const auto initial = machine.table(initializer.Get());
+  initial->BindOutputs(1, &persistent);
+  machine.recorder->RecordDispatch(machine.list.Get(), initializer.Get(), initial.Get());
+  EXPECT_EQ(removal(machine),
+            "DML_OPERATOR_ELEMENT_WISE_IDENTITY: wrong number of bindings\n"
+            "  0 inputs are bound, but there are 1\n"
+            "  1 inputs   1 outputs   temporary 0 bytes   persistent 256 bytes\n"
+            "  try: one binding for each");
+}
+
 TEST(Refusals, Dispatches) {
   const std::string next = "a list of the parent device, and the table that was reset for this one";
   const std::string other = "the binding table was made for another dispatchable";
