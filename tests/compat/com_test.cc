@@ -188,6 +188,59 @@ TEST_F(Com, ReportsWhyThroughTheCallback) {
   EXPECT_EQ(text, SheafDmlLastErrorText());
 }
 
+// A debug device writes its refusals to stderr if nobody else receives them.
+TEST_F(Com, DebugDevicesAreLoud) {
+  for (const bool muted : {false, true}) {
+    ComPtr<IDMLDevice> device;
+    ASSERT_EQ(
+        DMLCreateDevice(machine().d3d12.Get(), DML_CREATE_DEVICE_FLAG_DEBUG, IID_PPV_ARGS(&device)),
+        S_OK);
+    ComPtr<IDMLDebugDevice> debug;
+    ASSERT_EQ(device.As(&debug), S_OK);
+    EXPECT_EQ(device->QueryInterface(__uuidof(IDMLDebugDevice), nullptr), E_POINTER);
+    debug->SetMuteDebugOutput(muted ? TRUE : FALSE);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(device->CreateOperator(nullptr, __uuidof(IDMLOperator), nullptr), E_INVALIDARG);
+    const std::string text = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(text, muted ? "" : std::string(SheafDmlLastErrorText()) + "\n");
+  }
+}
+
+// An object that some other library made.
+struct ForeignOperator final : IDMLOperator {
+  using IUnknown::QueryInterface;
+  HRESULT QueryInterface(REFIID, void**) override { return E_NOINTERFACE; }
+  ULONG AddRef() override { return 1; }
+  ULONG Release() override { return 1; }
+  HRESULT GetPrivateData(REFGUID, UINT*, void*) override { return E_NOTIMPL; }
+  HRESULT SetPrivateData(REFGUID, UINT, const void*) override { return E_NOTIMPL; }
+  HRESULT SetPrivateDataInterface(REFGUID, IUnknown*) override { return E_NOTIMPL; }
+  HRESULT SetName(PCWSTR) override { return E_NOTIMPL; }
+  HRESULT GetDevice(REFIID, void**) override { return E_NOTIMPL; }
+};
+
+TEST_F(Com, ObjectsOfOthersAreRefused) {
+  ForeignOperator foreign;
+  ComPtr<IDMLCompiledOperator> compiled;
+  EXPECT_EQ(
+      machine().dml->CompileOperator(&foreign, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)),
+      E_INVALIDARG);
+  EXPECT_STREQ(SheafDmlLastErrorText(),
+               "CompileOperator: wrong kind of object\n"
+               "  an object is of another kind\n"
+               "  no other arguments were looked at\n"
+               "  try: an object that this device created");
+}
+
+TEST_F(Com, GuidsDifferInEveryPart) {
+  const GUID guid{1, 2, 3, {4, 5, 6, 7, 8, 9, 10, 11}};
+  EXPECT_TRUE(guid == GUID(guid));
+  EXPECT_FALSE(guid == (GUID{9, 2, 3, {4, 5, 6, 7, 8, 9, 10, 11}}));
+  EXPECT_FALSE(guid == (GUID{1, 9, 3, {4, 5, 6, 7, 8, 9, 10, 11}}));
+  EXPECT_FALSE(guid == (GUID{1, 2, 9, {4, 5, 6, 7, 8, 9, 10, 11}}));
+  EXPECT_FALSE(guid == (GUID{1, 2, 3, {4, 5, 6, 7, 8, 9, 10, 12}}));
+}
+
 TEST_F(Com, DevicesReportWhyToo) {
   std::string text;
   SheafSetMessageCallback(

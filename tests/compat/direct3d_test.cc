@@ -109,6 +109,25 @@ TEST(Direct3DDeathTest, ADeviceThatIsNotThere) {
               "D3D12CreateDevice: no such device\n  SHEAF_D3D12_DEVICE = none\n");
 }
 
+TEST(Direct3DDeathTest, TheHostByName) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto try_it = [] {
+    setenv("SHEAF_D3D12_DEVICE", "host", 1);
+    Machine machine;
+    std::exit(machine.upload(bytes_of<float>({1})) != nullptr ? 0 : 1);
+  };
+  EXPECT_EXIT(try_it(), testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(Direct3D, NamesOfFences) {
+  ComPtr<ID3D12Fence> fence;
+  COMPAT_CHECK(machine().d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence)));
+  EXPECT_EQ(fence->SetName(L"gate"), S_OK);
+  UINT size = 0;
+  EXPECT_EQ(fence->GetPrivateData(WKPDID_D3DDebugObjectNameW, &size, nullptr), S_OK);
+  EXPECT_EQ(size, 4 * sizeof(WCHAR));
+}
+
 TEST_F(Direct3D, NoMemory) {
   const CD3DX12_HEAP_PROPERTIES heap(D3D12_HEAP_TYPE_UPLOAD);
   const auto desc = CD3DX12_RESOURCE_DESC::Buffer(UINT64{1} << 62);

@@ -88,6 +88,12 @@ TEST(HostileGraphs, EachMistakeHasItsReason) {
       {"wrong kind of edge",
        [](Raw& raw) { raw.output_edges[0].Type = DML_GRAPH_EDGE_TYPE_INPUT; }},
       {"wrong kind of edge", [](Raw& raw) { raw.between_edges[1].Desc = nullptr; }},
+      {"wrong kind of edge", [](Raw& raw) { raw.input_edges[0].Desc = nullptr; }},
+      {"wrong kind of edge", [](Raw& raw) { raw.output_edges[0].Desc = nullptr; }},
+      {"wrong kind of edge",
+       [](Raw& raw) { raw.input_edges[0].Type = DML_GRAPH_EDGE_TYPE_OUTPUT; }},
+      {"wrong kind of edge",
+       [](Raw& raw) { raw.between_edges[0].Type = DML_GRAPH_EDGE_TYPE_INPUT; }},
       {"unknown node", [](Raw& raw) { raw.nodes[1].Type = DML_GRAPH_NODE_TYPE_INVALID; }},
       {"null pointer", [](Raw& raw) { raw.operators[0].Operator = nullptr; }},
       {"no data", [](Raw& raw) { raw.constant.Data = nullptr; }},
@@ -137,6 +143,28 @@ TEST(HostileGraphs, EachMistakeHasItsReason) {
                "  the graph or its list of nodes is null, empty or too long\n"
                "  DML_GRAPH_DESC\n"
                "  try: operator nodes of this device, and constant data");
+}
+
+TEST(HostileGraphs, OnlyConstants) {
+  Machine machine;
+  Graph graph(machine.dml.Get());
+  const auto x = graph.constant(bytes_of<float>({1, 2}), {kFloat, {1, 2}});
+  const auto outputs = machine.run(graph.compile({x, x}).Get(), {}, {8, 8});
+  EXPECT_EQ(values_of<float>(outputs[0], 2), (std::vector<float>{1, 2}));
+  EXPECT_EQ(values_of<float>(outputs[1], 2), (std::vector<float>{1, 2}));
+}
+
+// An input that two nodes read is owned if one of them says so.
+TEST(HostileGraphs, AnInputThatIsOwnedOnce) {
+  Machine machine;
+  for (const bool first : {false, true}) {
+    Graph graph(machine.dml.Get());
+    TensorDesc owned(kFloat, {1, 4}), plain = owned;
+    owned.flags = DML_TENSOR_FLAG_OWNED_BY_DML;
+    const auto a = identity(graph.input(0, first ? owned : plain));
+    const auto b = identity(graph.input(0, first ? plain : owned));
+    EXPECT_EQ(graph.compile({a, b})->GetBindingProperties().PersistentResourceSize, 256u);
+  }
 }
 
 TEST(HostileGraphs, OwnedTensorsInside) {

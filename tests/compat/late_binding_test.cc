@@ -159,6 +159,27 @@ TEST_F(LateBinding, AnotherTableAtTheSamePlace) {
   EXPECT_EQ(result(second), (std::vector<float>{20, 22}));
 }
 
+// Places that no table and no list knows any more are forgotten; the others are not.
+TEST_F(LateBinding, ManyPlaces) {
+  const auto op = late();
+  const auto memory = heap(1024);
+  const Pair pair = buffers(1), other = buffers(10);
+  const auto first = table_at(place(op.Get(), memory.Get(), 0));
+  bind_pair(first.Get(), pair);
+  const Recorded recorded = record(op.Get(), first.Get());
+  std::vector<ComPtr<IDMLBindingTable>> kept;
+  for (UINT i = 1; i < 60; ++i) {
+    const auto table = table_at(place(op.Get(), memory.Get(), 16 * i));
+    bind_pair(table.Get(), other);
+    if (i % 2 == 0) {
+      kept.push_back(table);
+    }
+  }
+  submit(recorded);
+  EXPECT_EQ(result(pair), (std::vector<float>{2, 4}));
+  EXPECT_EQ(result(other), (std::vector<float>{0, 0}));
+}
+
 // Bound and submitted twice while the queue waits: each submission has its own buffers.
 TEST_F(LateBinding, BindingsAreThoseOfTheSubmission) {
   const auto op = late();

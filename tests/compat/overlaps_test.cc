@@ -131,6 +131,26 @@ TEST(Overlaps, ScaledInPlace) {
                     "1 inputs   1 outputs"));
 }
 
+TEST(Overlaps, CopiedInPlace) {
+  Shared machine;
+  Graph graph(machine.dml.Get());
+  identity(floats(graph, 0, 8));
+  EXPECT_EQ(
+      machine.refusal(graph.compile_last().Get(), {machine.floats(0, 8)}, {machine.floats(0, 8)}),
+      "");
+  EXPECT_EQ(machine.values()[7], 8);
+  // Other strides: each element would go to another place.
+  for (const bool scaled : {false, true}) {
+    Shared other;
+    Graph turned(other.dml.Get());
+    const auto x = turned.input(0, {kFloat, {2, 4}, {1, 2}});
+    identity(x, scaled ? std::optional(DML_SCALE_BIAS{1, 0}) : std::nullopt);
+    EXPECT_NE(
+        other.refusal(turned.compile_last().Get(), {other.floats(0, 8)}, {other.floats(0, 8)}), "");
+    EXPECT_EQ(other.values()[1], 2);
+  }
+}
+
 TEST(Overlaps, CastInPlace) {
   for (const auto type : {kFloat, kInt}) {
     Shared machine;

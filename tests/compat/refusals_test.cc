@@ -219,11 +219,21 @@ TEST(Refusals, OwnedTensorsMayBeBoundToNothing) {
     EXPECT_EQ(machine.dml->GetDeviceRemovedReason(), S_OK) << SheafDmlLastErrorText();
   }
   machine.execute();
-  // An initializer needs them.
+  table->BindPersistentResource(nullptr);
+  // An initializer needs them, where an operator owns something.
   ComPtr<IDMLOperatorInitializer> initializer;
-  IDMLCompiledOperator* const operators[] = {op.Get()};
-  COMPAT_CHECK(machine.dml->CreateOperatorInitializer(1, operators, IID_PPV_ARGS(&initializer)));
+  const auto owns_nothing = joined(machine);
+  IDMLCompiledOperator* const operators[] = {op.Get(), owns_nothing.Get()};
+  COMPAT_CHECK(machine.dml->CreateOperatorInitializer(2, operators, IID_PPV_ARGS(&initializer)));
   const auto initial = machine.table(initializer.Get());
+  const DML_BUFFER_BINDING whole{buffer.Get(), 0, 16};
+  const DML_BUFFER_ARRAY_BINDING inputs{1, &whole};
+  const DML_BINDING_DESC input_list{DML_BINDING_TYPE_BUFFER_ARRAY, &inputs};
+  initial->BindInputs(1, &input_list);
+  initial->BindOutputs(1, &persistent);
+  machine.recorder->RecordDispatch(machine.list.Get(), initializer.Get(), initial.Get());
+  EXPECT_EQ(machine.dml->GetDeviceRemovedReason(), S_OK) << SheafDmlLastErrorText();
+  initial->BindInputs(0, nullptr);
   initial->BindOutputs(1, &persistent);
   machine.recorder->RecordDispatch(machine.list.Get(), initializer.Get(), initial.Get());
   EXPECT_EQ(removal(machine),

@@ -173,6 +173,8 @@ TEST_F(DirectRemoval, CallsThatReturnAResult) {
   removed(m.queue->Wait(fence.Get(), 4));
   removed(fence->Signal(4));
   removed(fence->SetEventOnCompletion(9, nullptr));
+  removed(fence->SetEventOnCompletion(9, &m));  // not looked at
+  removed(m.d3d12->CreateCommandQueue(nullptr, __uuidof(ID3D12CommandQueue), nullptr));
   EXPECT_EQ(fence->GetCompletedValue(), UINT64_MAX);
 }
 

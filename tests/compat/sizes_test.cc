@@ -266,6 +266,10 @@ TEST(Sizes, FootprintsThatNoNumberHolds) {
   EXPECT_EQ(ask((UINT64{1} << 32) + 4, 0, 1, 0), none);
   EXPECT_EQ(ask(kMost, 0, 1, 0), none);
   EXPECT_EQ(ask(16, 1, 1, 0), none);
+  const auto two = CD3DX12_RESOURCE_DESC::Buffer(16);
+  UINT64 total = 0;
+  machine.d3d12->GetCopyableFootprints(&two, 0, 2, 0, nullptr, nullptr, nullptr, &total);
+  EXPECT_EQ(total, kMost) << "a buffer has one";
   EXPECT_EQ(ask(16, 0, 1, kMost - 14), none);
   // All outputs may be null.
   machine.d3d12->GetCopyableFootprints(nullptr, 0, 1, 0, nullptr, nullptr, nullptr, nullptr);
