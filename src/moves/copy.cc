@@ -114,7 +114,7 @@ Work tile(const char* who, const TensorSpec& from, const TensorSpec& to, const D
   TensorSpec read(from.dtype, {}), written(to.dtype, {});
   for (int d = 0; d < from.rank(); ++d) {
     const auto tiled = checked_mul(from.sizes[d], repeats[d]);
-    if (repeats[d] < 1 || !tiled || to.sizes[d] != *tiled) {
+    if (repeats[d] < 1 || tiled != to.sizes[d]) {  // nothing is no size
       refuse(
           {who, "output has the wrong shape",
            cat("dimension ", d, " has ", to.sizes[d], " entries, but ", from.sizes[d], " repeated ",

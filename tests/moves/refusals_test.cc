@@ -268,6 +268,8 @@ TEST(MoveRefusals, OfTopK) {
             "  try: equal shapes: that of from, with no more entries along the axis");
   EXPECT_THAT(top(TensorSpec(f32, {1, 3}), TensorSpec(i64, {1, 3})),
               StartsWith("top_k: shapes do not fit\n"));
+  EXPECT_THAT(top(TensorSpec(f32, {1, 3}), places), StartsWith("top_k: shapes do not fit\n"));
+  EXPECT_THAT(top(TensorSpec(f32, {3}), places), StartsWith("top_k: shapes do not fit\n"));
   EXPECT_THAT(top(TensorSpec(f32, {2, 5}), TensorSpec(i64, {2, 5})),
               StartsWith("top_k: shapes do not fit\n"));
   EXPECT_THAT(top(TensorSpec(f32, {2, 3}, {1, 1}), places),
