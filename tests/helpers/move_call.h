@@ -50,3 +50,7 @@ int64_t run_move(const MoveCall& call, std::span<const void* const> inputs,
                  std::span<void* const> outputs);
 int64_t move_by_loops(const MoveCall& call, std::span<const void* const> inputs,
                       std::span<void* const> outputs);
+
+// A conversion may give a NaN any sign and payload. Makes all of them alike in the outputs of moves
+// that convert, so that bytes can be compared.
+void make_nans_alike(const MoveCall& call, std::span<void* const> outputs);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "helpers/move_call.h"
@@ -256,4 +257,20 @@ class MoveLoops {
 int64_t move_by_loops(const MoveCall& call, std::span<const void* const> inputs,
                       std::span<void* const> outputs) {
   return MoveLoops(call, inputs, outputs).run();
+}
+
+void make_nans_alike(const MoveCall& call, std::span<void* const> outputs) {
+  if (call.kind != MoveKind::kCast && call.kind != MoveKind::kTopK) {
+    return;
+  }
+  const TensorSpec& spec = call.outputs[0];
+  const Elements<std::byte> elements{static_cast<std::byte*>(outputs[0]), spec};
+  for_each_place(spec.sizes, [&](const Dims& place) {
+    const double value = double_at({elements.data, spec}, place);
+    if (std::isnan(value)) {
+      constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+      sheaf::moves::convert_reference(sheaf::f64, reinterpret_cast<const std::byte*>(&kNan),
+                                      spec.dtype, elements.at(place));
+    }
+  });
 }
