@@ -7,10 +7,12 @@
 #include <atomic>
 #include <chrono>
 #include <numeric>
+#include <stdexcept>
 #include <thread>
 
 #include "distributed/communicator.h"
 #include "distributed/local_part.h"
+#include "distributed/places.h"
 #include "helpers/deferred_device.h"
 #include "helpers/refusal.h"
 #include "support/text.h"
@@ -210,6 +212,66 @@ TEST_F(HostileCalls, NoCommunicator) {
             "  try: MPI_Init first, and a communicator that this rank is part of");
 }
 
+TEST_F(HostileCalls, NoMpi) {
+  EXPECT_EQ(world::said_without_mpi(),
+            "mpi: no communicator\n  MPI is not initialised\n"
+            "  try: MPI_Init first, and a communicator that this rank is part of");
+}
+
+// What is thrown on the last rank reaches all, whatever it is.
+TEST_F(HostileCalls, ErrorsOfOtherKindsTravel) {
+  const sheaf::distributed::Communicator comm(MPI_COMM_WORLD);
+  const int last = ranks - 1;
+  const auto thrown = [&](const auto& error) {
+    return refusal([&] {
+      comm.together("call", [&] {
+        if (rank == last) {
+          throw error;
+        }
+      });
+    });
+  };
+  EXPECT_EQ(
+      thrown(std::runtime_error("no reason")),
+      cat("call: failed\n  on rank ", last, ": no reason\n  try: what that rank's error says"));
+  EXPECT_EQ(
+      thrown(sheaf::Error(sheaf::ErrorCode::kInvalidArgument, "only text")),
+      cat("call: failed\n  on rank ", last, ": only text\n  try: what that rank's error says"));
+}
+
+// A part that fails while others wait for its rows or send it updates: all ranks say so.
+TEST_F(HostileCalls, ADeviceThatIsNotThere) {
+  const int last = ranks - 1;
+  const Part good(sheaf::view(part, sizes));
+  const Part bad(sheaf::view(part, sizes), {.device = "nowhere"});
+  const ShardedTensor lost(MPI_COMM_WORLD, whole, 0, split, rank == last ? bad : good);
+  ids = {kTableRows - 1, 0, kTableRows - 1};
+  const auto text_of = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const sheaf::Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  for (const bool shared : {false, true}) {
+    EXPECT_THAT(text_of([&] {
+                  ShardedPlan plan = plan_gather(lost, ids_spec, {}, {.shared_memory = shared});
+                  plan.run(sheaf::view(ids), sheaf::view(output, {3, 2}));
+                }),
+                HasSubstr(cat("on rank ", last, ": ")));
+  }
+  for (const bool zeros : {false, true}) {
+    EXPECT_THAT(text_of([&] {
+                  ShardedPlan plan =
+                      plan_scatter(lost, ids_spec, row_spec,
+                                   {.reduction = sheaf::Reduction::kAdd, .onto_zeros = zeros});
+                  plan.scatter(sheaf::view(ids), sheaf::view(updates, {3, 2}));
+                }),
+                HasSubstr(cat("on rank ", last, ": ")));
+  }
+}
+
 TEST_F(HostileCalls, CodesOfMpiBecomeErrors) {
   const sheaf::distributed::Communicator comm(MPI_COMM_WORLD);
   EXPECT_NO_THROW(comm.check(MPI_SUCCESS, "MPI_Test"));
@@ -332,6 +394,65 @@ TEST_F(HostileCalls, StatesPerCellNeedTheHost) {
     EXPECT_THAT(refusal([&] { plan_scatter(device, ids_spec, row_spec, options); },
                         sheaf::ErrorCode::kUnsupported),
                 HasSubstr("not on a sharded device tensor"));
+  }
+}
+
+TEST_F(HostileCalls, ZerosOnADevice) {
+  add_deferred_device();
+  const ShardedTensor device(MPI_COMM_WORLD, whole, 0, split,
+                             Part(sheaf::view(part, sizes), {.device = kDeferred}));
+  const TensorSpec no_ids(sheaf::i64, {0}), no_rows(sheaf::f32, {0, 2});
+  plan_scatter(device, no_ids, no_rows, {.onto_zeros = true})
+      .scatter({nullptr, no_ids}, {nullptr, no_rows});
+  EXPECT_THAT(part, testing::Each(0));
+}
+
+// A scalar index drops the axis.
+TEST_F(HostileCalls, OneIndexWithoutDimensions) {
+  std::iota(part.begin(), part.end(), static_cast<float>(2 * split.entry(rank, 0)));
+  const int64_t index = kTableRows - 1;
+  float row[2] = {};
+  for (const bool shared : {false, true}) {
+    ShardedPlan plan =
+        plan_gather(table, TensorSpec(sheaf::i64, {}), {}, {.shared_memory = shared});
+    plan.run({&index, TensorSpec(sheaf::i64, {})}, {row, TensorSpec(sheaf::f32, {2})});
+    EXPECT_EQ(row[1], 2 * kTableRows - 1);
+  }
+}
+
+TEST_F(HostileCalls, PlansMoveAndWaitForNothing) {
+  ShardedPlan plan = plan_scatter(table, ids_spec, row_spec, {.reduction = sheaf::Reduction::kMax});
+  plan.wait();  // nothing was started
+  EXPECT_EQ(plan.updates(), row_spec);
+  ShardedPlan moved = std::move(plan);
+  moved.start_scatter(sheaf::view(ids), sheaf::view(updates, {3, 2}));
+  moved.wait();
+  EXPECT_THAT(part, testing::Each(3)) << "3 is more than 1";
+  moved = plan_scatter(table, ids_spec, row_spec);
+  EXPECT_EQ(moved.traffic().rows, 0);
+}
+
+// Estimates of a place, where ranks outnumber entries and where they do not.
+TEST(HostileSplits, PlacesAreThoseOfTheSplit) {
+  for (const int64_t entries : {1, 2, 3, 7, 10, 1000}) {
+    for (const int ranks : {1, 2, 3, 5, 7, 16}) {
+      for (const Split& split :
+           {Split::block(entries, ranks), Split::block_cyclic(entries, ranks, 2)}) {
+        const sheaf::distributed::Places places(split);
+        for (int64_t entry = 0; entry < entries; ++entry) {
+          const Split::Place got = places.of(entry), wanted = split.place(entry);
+          ASSERT_EQ(got.rank, wanted.rank) << entry << " of " << entries << " on " << ranks;
+          ASSERT_EQ(got.local, wanted.local);
+          const int64_t cells[] = {3 * entry + 1, sheaf::distributed::kNoCell};
+          int32_t owners[2];
+          int64_t locals[2];
+          places.find(cells, 2, 3, owners, locals);
+          ASSERT_EQ(owners[0], wanted.rank);
+          ASSERT_EQ(locals[0], 3 * wanted.local + 1);
+          ASSERT_EQ(owners[1], ranks);
+        }
+      }
+    }
   }
 }
 

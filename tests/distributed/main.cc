@@ -7,6 +7,10 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <string>
+
+#include "distributed/communicator.h"
+#include "world.h"
 
 namespace {
 
@@ -21,11 +25,22 @@ class FailuresOnly final : public testing::EmptyTestEventListener {
   }
 };
 
+// What a tensor says while there is no MPI.
+std::string try_without_mpi() {
+  try {
+    const sheaf::distributed::Communicator comm(MPI_COMM_WORLD);
+  } catch (const sheaf::Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   // Arenas of MPI's threads reserve memory that a limit on the address space would not see.
   mallopt(M_ARENA_MAX, 1);
+  world::said_without_mpi() = try_without_mpi();
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   testing::InitGoogleTest(&argc, argv);

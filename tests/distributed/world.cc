@@ -204,6 +204,11 @@ int ranks() {
   return value;
 }
 
+std::string& said_without_mpi() {
+  static std::string text;
+  return text;
+}
+
 std::string Problem::str() const {
   return sheaf::cat(to_string(op), " ", TensorSpec(dtype, data).str(), " axis ", axis, " batch ",
                     batch_dims, " tuple ", tuple, " spread ", static_cast<int>(spread),

@@ -18,6 +18,9 @@ namespace world {
 int rank();
 int ranks();
 
+// The error of a call that was made before MPI was initialised.
+std::string& said_without_mpi();
+
 enum class Spread { kUniform, kZipf, kOneEntry };
 enum class Division { kBlock, kCyclic, kOffsets };
 
