@@ -62,13 +62,13 @@ Split Split::block_cyclic(int64_t entries, int ranks, int64_t block) {
 }
 
 Split Split::at_offsets(std::vector<int64_t> offsets) {
-  if (offsets.size() < 2 || offsets.size() > size_t{INT32_MAX} || offsets.front() != 0 ||
+  if (offsets.size() < 2 || offsets.front() != 0 ||
       !std::is_sorted(offsets.begin(), offsets.end())) {
     refuse_split("offsets start at 0, never fall, and are one more than the ranks",
                  "{0, end of rank 0, end of rank 1, …}");
   }
   Split split;
-  split.ranks_ = static_cast<int>(offsets.size()) - 1;
+  split.ranks_ = static_cast<int>(std::min<size_t>(offsets.size() - 1, INT32_MAX));
   split.entries_ = offsets.back();
   split.offsets_ = std::move(offsets);
   return split;

@@ -7,6 +7,7 @@
 #include "moves/check.h"
 #include "moves/moves.h"
 #include "moves/pieces.h"
+#include "plan/byte_ranges.h"
 #include "plan/scalar.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -53,7 +54,7 @@ TensorSpec sliced(const TensorSpec& whole, const TensorSpec& part, const Dims& s
   Dims strides;
   for (int d = 0; d < whole.rank(); ++d) {
     // A step that is never taken may be anything.
-    strides.push_back(part.sizes[d] > 1 ? whole.strides[d] * steps[d] : 0);
+    strides.push_back(part.sizes[d] > 1 ? used_stride(whole, d) * steps[d] : 0);
   }
   return {whole.dtype, part.sizes, strides};
 }
@@ -127,8 +128,8 @@ Work tile(const char* who, const TensorSpec& from, const TensorSpec& to, const D
     }
     read.strides.push_back(0);
     read.strides.push_back(from.strides[d]);
-    // A single copy takes no step, which could overflow.
-    written.strides.push_back(repeats[d] > 1 ? to.strides[d] * from.sizes[d] : 0);
+    // A step that is never taken could overflow.
+    written.strides.push_back(repeats[d] > 1 ? used_stride(to, d) * from.sizes[d] : 0);
     written.strides.push_back(to.strides[d]);
   }
   return one_piece(who, from, to, {copy_plan(who, read, written), 0, 0, 0, 0});

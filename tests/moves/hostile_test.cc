@@ -463,6 +463,8 @@ TEST_F(HostileMoves, StepsThatAreNeverTaken) {
   slice(in({5}), out({1}), {2}, {kSmallest});
   const Dims unused = {kLargest, 1};
   tile(in({1, 3}, unused), out({1, 3}, {kSmallest, 1}), {1, 1});
+  tile(null({0, 2}), {nullptr, TensorSpec(i32, {0, 4}, {1, kLargest / 2})}, {1, 2});
+  slice({nullptr, TensorSpec(i32, {0, 5}, {1, kLargest / 2})}, null({0, 2}), {0, 0}, {1, 3});
   cast(in({1, 3}, unused), out({1, 3}, {kSmallest, 1}));
   copy(in({1, 3}, unused), out({1, 3}, {kSmallest, 1}));
   pad(in({1, 3}, unused), out({1, 3}, {kSmallest, 1}), {0, 0}, PadMode::kReflect);
