@@ -65,6 +65,9 @@ def test_the_licences_of_all_parts_are_in_the_package():
     assert "MIT License" in licences["LICENSE"]
     for part, is_there in BUNDLED.items():
         assert not is_there() or len(licences.get(part, "")) > 500, part
+    for part, text in licences.items():  # what Debian names instead of quoting it
+        for name in re.findall(r"/usr/share/common-licenses/([\w.-]*\w)", text):
+            assert len(licences.get(name, "")) > 1000, f"{name}, which {part} names"
 
 
 def test_the_versions_of_jax_are_stated_once():
