@@ -97,14 +97,18 @@ def _shares(out: Tensor, other: Any) -> bool:
     return begin < other.data_ptr() + other.nbytes and other.data_ptr() < end
 
 
-def _refuse_overlap(out: Tensor, inputs: tuple[Any, ...]) -> None:
+def _refuse_overlap(out: Tensor, inputs: tuple[Any, ...] | None) -> None:
+    """With one of the inputs, or, without any, of elements of out with one another."""
     if is_compiling() or in_transform() or type(out) is not Tensor:
         return  # PyTorch's own copy looks
-    repeats = torch._debug_has_internal_overlap(out) == 1
-    if repeats or any(_shares(out, other) for other in inputs):
-        raise ArgumentError(refusal(
-            "out overlaps", "its elements share memory with one another" if repeats else
-            "it shares memory with an input", "out.clone()"))
+    if inputs is None:
+        overlaps = torch._debug_has_internal_overlap(out) == 1
+        what = "its elements share memory with one another"
+    else:
+        overlaps = any(_shares(out, other) for other in inputs)
+        what = "it shares memory with an input"
+    if overlaps:
+        raise ArgumentError(refusal("out overlaps", what, "out.clone()"))
 
 
 def into(out: Tensor | None, result: Tensor, *inputs: Any) -> Tensor:
@@ -119,6 +123,7 @@ def into(out: Tensor | None, result: Tensor, *inputs: Any) -> Tensor:
             f"{result.device}",
             "an out of that type there"))
     refuse_gradients(out, result)
+    _refuse_overlap(out, None)
     if out.shape != result.shape:  # which torch.compile does not follow
         out.resize_(result.shape)
     _refuse_overlap(out, inputs)
