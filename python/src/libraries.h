@@ -61,8 +61,8 @@ bool view_directly(nb::handle object, const ArrayType& type, DLTensor& view);
 // dispatcher calls, which has told modes for functions, the tracer and the profiler already.
 bool are_unwatched(PyObject* const* tensors, int count, bool dispatched);
 
-// Whether something wants to see calls of this thread on PyTorch tensors: a transform, mode, tracer,
-// profiler, or forward mode.
+// Whether something wants to see calls of this thread on PyTorch tensors: a transform, mode,
+// tracer, profiler, or forward mode.
 bool is_call_watched();
 
 // Whether an operator may run on these PyTorch tensors at once, past PyTorch's dispatcher: they are

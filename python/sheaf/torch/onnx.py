@@ -10,6 +10,7 @@ operator for is refused when the program is exported.
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import torch
@@ -49,7 +50,7 @@ def _accumulated(ops: Any, scatter: Any, data: Any, updates: Any, reduction: str
 
 def translation_table() -> dict[Any, Any]:
     """For custom_translation_table. Needs onnxscript, as torch.onnx.export does."""
-    from onnxscript import opset18 as ops
+    ops = importlib.import_module("onnxscript").opset18
 
     def gather(data: Any, indices: Any, axis: int = 0, batch_dims: int = 0,
                out_of_range: str = "fail", negative: str = "from_end", fill_value: Any = 0,
