@@ -174,8 +174,7 @@ int64_t checked_bytes(const std::string& path, const std::string& name, DType dt
 }
 
 void add_plain(File::Contents& contents, FilePointer file, TableInfo info, bool has_checksum) {
-  const std::optional<int64_t> end = checked_add(info.offset, info.bytes);
-  if (info.offset < 0 || !end || *end > file->size()) {
+  if (info.offset < 0 || info.bytes > file->size() - info.offset) {
     refuse_file(file->path(), "tensor outside its file",
                 cat("\"", info.name, "\" has ", info.bytes, " bytes at ", info.offset,
                     ", but the file has ", file->size()),

@@ -177,6 +177,14 @@ bool must_succeed(const faults::Fault& fault, const std::string& call) {
          call == "fsetxattr" || call == "flistxattr";
 }
 
+// A disk that is broken is reported, not asked again.
+bool must_fail(const faults::Fault& fault, const std::string& call) {
+  const std::string calls[] = {"pread",  "pwrite", "fsync", "ftruncate", "fallocate",
+                               "rename", "fchmod", "stat",  "fstat",     "io_uring read"};
+  return fault.kind == faults::Kind::kError && fault.error == EIO &&
+         std::find(std::begin(calls), std::end(calls), call) != std::end(calls);
+}
+
 // Runs the act with the fault. Returns false when it has fewer calls than fault.at.
 bool try_fault(const Scenario& scenario, const faults::Fault& fault, const Folder& before,
                const Folder& after, Outcomes& outcomes) {
@@ -200,6 +208,7 @@ bool try_fault(const Scenario& scenario, const faults::Fault& fault, const Folde
   EXPECT_TRUE(threw || now == after) << what;
   EXPECT_FALSE(threw && !faults::happened()) << what;
   EXPECT_FALSE(threw && must_succeed(fault, call)) << what;
+  EXPECT_FALSE(!threw && must_fail(fault, call)) << what;
   EXPECT_EQ(open_descriptors(), descriptors) << what;
   if (!call.empty() && faults::happened()) {
     ++(!threw ? outcomes.done : now == before ? outcomes.refused_old : outcomes.refused_new);
@@ -229,6 +238,41 @@ TEST(FileFaults, LeaveTheOldFileOrTheNewOne) {
     print(scenario.name, calls, outcomes);
     EXPECT_GT(calls, 3) << scenario.name;
   }
+}
+
+// The text of the first error that a failing call of this name leads to.
+std::string error_at(const Scenario& scenario, const std::string& call, int error) {
+  for (int64_t at = 1;; ++at) {
+    const Scratch scratch;
+    scenario.prepare(scratch);
+    std::string text;
+    {
+      const faults::Armed armed({faults::Kind::kError, error, at});
+      try {
+        scenario.act(scratch);
+      } catch (const FileError& thrown) {
+        text = thrown.what();
+      }
+    }
+    if (faults::faulted_call().empty()) {
+      return "";
+    }
+    if (faults::faulted_call() == call && !text.empty() &&
+        text.find("cannot open") == std::string::npos) {
+      return text;
+    }
+  }
+}
+
+TEST(FileFaults, NameTheFeatureThatIsMissing) {
+  EXPECT_THAT(error_at(gathers("direct", "pread", true), "open", EINVAL),
+              testing::StartsWith("file: no O_DIRECT\n  its file system cannot read past the page "
+                                  "cache"));
+  const std::string ring =
+      error_at(gathers("ring", "io_uring", false), "io_uring_queue_init", ENOSYS);
+  EXPECT_THAT(ring, testing::AnyOf(testing::IsEmpty(),  // built without it
+                                   testing::StartsWith("file: no io_uring\n  the kernel refuses "
+                                                       "it, or Sheaf was built without liburing")));
 }
 
 // After a failed scatter the handle knows which version the file has.

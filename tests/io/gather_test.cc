@@ -131,6 +131,7 @@ TEST_F(FileGather, RefusesOtherTensorsAndOptions) {
   EXPECT_THROW(run(plan, open_raw(path_, {i32, {kRows}}), view(rows), out), Error);
   EXPECT_THROW(run(plan, data, view(rows), out, {.memory = 100}), FileError);
   EXPECT_THROW(run(plan, data, view(rows), out, {.depth = 0}), FileError);
+  EXPECT_THROW(run(plan, data, view(rows), out, {.depth = 4097}), FileError);
   EXPECT_THROW(run(plan, data, view(rows), out, {.reader = "aio"}), FileError);
 }
 

@@ -105,8 +105,8 @@ TEST(SafetensorsIndex, StaysInItsFolder) {
   const auto index = [&](const std::string& name) {
     return scratch.write("m.safetensors.index.json", R"({"weight_map":{"a":")" + name + "\"}}");
   };
-  for (const std::string& name :
-       {std::string("../m.safetensors"), shard, std::string("x/../../m")}) {
+  for (const std::string& name : {std::string("../m.safetensors"), shard, std::string("x/../../m"),
+                                  std::string(), std::string("m.safetensors\\u0000.bak")}) {
     EXPECT_THAT(error_of(index(name)), HasSubstr("only files below its own folder")) << name;
   }
   ASSERT_EQ(symlink(shard.c_str(), scratch.path("link.safetensors").c_str()), 0);
