@@ -141,6 +141,20 @@ TEST(Versions, AChangedFileIsNotReplaced) {
   }
 }
 
+// A program that sets the time back is found out by the size.
+TEST(Versions, AnotherSizeIsNoticedWhateverTheTime) {
+  const Scratch scratch;
+  const std::string path = scratch.write("t.bin", std::string(100, 'x'));
+  const Table table = open_raw(path, {u8, {50}});
+  struct stat status = {};
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  ASSERT_EQ(truncate(path.c_str(), 90), 0);
+  const timespec times[] = {status.st_atim, status.st_mtim};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  EXPECT_THAT(text_of([&] { gather(table, view(kFirst)); }),
+              HasSubstr("it had 100 bytes and has 90 now"));
+}
+
 TEST(Versions, ThreadsOnOneHandleWaitForEachOther) {
   const Scratch scratch;
   const std::string path = zeros(scratch, "t.npy");
