@@ -5,6 +5,7 @@
 #include <set>
 
 #include "d3d12.h"
+#include "sheaf/error.h"
 
 namespace sheaf::com {
 namespace {
@@ -40,6 +41,15 @@ void report(const std::string& text, bool loud) {
   } else if (loud) {
     std::fprintf(stderr, "%s\n", text.c_str());
   }
+}
+
+std::string words(const Words& words) {
+  return Error(Refusal{.who = std::string(words.who),
+                       .what = std::string(words.what),
+                       .detail = std::string(words.detail),
+                       .given = std::string(words.given),
+                       .next = std::string(words.next)})
+      .what();
 }
 
 HRESULT missing(const char* method, void** out) {

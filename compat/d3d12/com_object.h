@@ -12,12 +12,12 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "d3d12.h"
-#include "sheaf/error.h"
 
 // What the shared libraries show; the rest is hidden.
 #define SHEAF_EXPORT __attribute__((visibility("default")))
@@ -28,7 +28,10 @@ namespace sheaf::com {
 SHEAF_EXPORT void report(const std::string& text, bool loud);
 
 // The text of a refusal, in the four lines of the library's own.
-inline std::string words(Refusal refusal) { return Error(std::move(refusal)).what(); }
+struct Words {
+  std::string_view who, what, detail, given, next;
+};
+std::string words(const Words& words);
 
 // Reports that `method` is not there, once per method. E_NOTIMPL; *out becomes null.
 SHEAF_EXPORT HRESULT missing(const char* method, void** out = nullptr);
