@@ -82,8 +82,9 @@ struct Divider {
   }
 };
 
-// Calls step(data, output) with the byte offsets of each point.
-template <class Step>
+// Calls step(data, output) with the byte offsets of each point. Elements side by side are kDataStep
+// and kOutputStep bytes apart.
+template <int64_t kDataStep, int64_t kOutputStep, class Step>
 void for_each_point(const Nest& nest, CancelPoint& cancel, int loop, int64_t data, int64_t output,
                     const Step& step) {
   if (loop == nest.loops.size()) {
@@ -97,14 +98,21 @@ void for_each_point(const Nest& nest, CancelPoint& cancel, int loop, int64_t dat
       if (cancel.before_rows(last - first, 0)) {
         return;
       }
-      for (int64_t p = first; p < last; ++p) {
-        step(data + p * l.data, output + p * l.output);
+      if (l.data == kDataStep && l.output == kOutputStep) {  // which the compiler can vectorise
+        for (int64_t p = first; p < last; ++p) {
+          step(data + p * kDataStep, output + p * kOutputStep);
+        }
+      } else {
+        for (int64_t p = first; p < last; ++p) {
+          step(data + p * l.data, output + p * l.output);
+        }
       }
     }
     return;
   }
   for (int64_t p = 0; p < l.extent && !cancel.stopped(); ++p) {
-    for_each_point(nest, cancel, loop + 1, data + p * l.data, output + p * l.output, step);
+    for_each_point<kDataStep, kOutputStep>(nest, cancel, loop + 1, data + p * l.data,
+                                           output + p * l.output, step);
   }
 }
 
@@ -135,19 +143,21 @@ void host_convert(const Nest& nest, DType from, DType to, const std::byte* data,
   with_small_float(from == f32 ? to : from, [&](auto zero) {
     using Narrow = decltype(zero);
     if (from == f32) {
-      for_each_point(nest, cancel, 0, 0, 0, [&](int64_t at, int64_t to_at) {
-        float value = 0;
-        std::memcpy(&value, data + at, sizeof value);
-        const auto result = narrowed<Narrow>(value);
-        std::memcpy(output + to_at, &result, sizeof result);
-      });
+      for_each_point<sizeof(float), sizeof(Narrow)>(
+          nest, cancel, 0, 0, 0, [&](int64_t at, int64_t to_at) {
+            float value = 0;
+            std::memcpy(&value, data + at, sizeof value);
+            const auto result = narrowed<Narrow>(value);
+            std::memcpy(output + to_at, &result, sizeof result);
+          });
     } else {
-      for_each_point(nest, cancel, 0, 0, 0, [&](int64_t at, int64_t to_at) {
-        Narrow value{};
-        std::memcpy(&value, data + at, sizeof value);
-        const float result = widened(value);
-        std::memcpy(output + to_at, &result, sizeof result);
-      });
+      for_each_point<sizeof(Narrow), sizeof(float)>(
+          nest, cancel, 0, 0, 0, [&](int64_t at, int64_t to_at) {
+            Narrow value{};
+            std::memcpy(&value, data + at, sizeof value);
+            const float result = widened(value);
+            std::memcpy(output + to_at, &result, sizeof result);
+          });
     }
   });
 }

@@ -18,6 +18,9 @@ Nest lower_copy(const TensorSpec& from, const TensorSpec& to);
 // its updates.
 void normalize(Nest& nest);
 
+// Only the first two steps: for a nest whose elements differ in size on its two sides.
+void merge_loops(Nest& nest);
+
 // The dimension of indices that holds the components of a tuple; -1 if each index stands alone.
 int tuple_dim(const Request& request);
 

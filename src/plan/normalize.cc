@@ -97,6 +97,11 @@ void normalize_index_loops(Nest& nest) {
 
 }  // namespace
 
+void merge_loops(Nest& nest) {
+  drop_if(nest.loops, [](const Loop& loop) { return loop.extent == 1; });
+  merge(nest.loops);
+}
+
 void normalize(Nest& nest) {
   normalize_loops(nest);
   normalize_index_loops(nest);

@@ -152,10 +152,18 @@ constexpr T reduced(T cell, T update) {
 // one NaN of each type.
 template <class T>
 constexpr float widened(T value) {
+  if constexpr (std::is_same_v<T, bfloat16>) {  // the upper half of an f32
+    return bit_cast<float>(uint32_t{value.bits} << 16);
+  }
   return static_cast<float>(from_float_bits(SmallFloat<T>::kFormat, value.bits));
 }
 template <class T>
 constexpr T narrowed(float value) {
+  if constexpr (std::is_same_v<T, bfloat16>) {  // to nearest, ties to even; carries reach infinity
+    const auto wide = bit_cast<uint32_t>(value);
+    const uint32_t rounded = (wide + 0x7FFF + (wide >> 16 & 1)) >> 16;
+    return {static_cast<uint16_t>(value != value ? 0x7FC0 : rounded)};
+  }
   constexpr FloatFormat kFormat = SmallFloat<T>::kFormat;
   const uint16_t bits = to_float_bits(kFormat, one_nan(double{value}));
   const bool beyond = !kFormat.ieee && bits == 0xFF;  // a NaN with a sign

@@ -94,6 +94,7 @@ Nest convert_nest(const TensorSpec& from, const TensorSpec& to) {
     loop.extent =
         loop.data == 0 && loop.output == 0 ? std::min<int64_t>(loop.extent, 1) : loop.extent;
   }
+  merge_loops(nest);
   return nest;
 }
 

@@ -261,6 +261,23 @@ TEST(Mean, OfFloatsIsRoundedOnce) {
   EXPECT_EQ(std::bit_cast<uint32_t>(mean(f32, -0.0F, 2)), 0x80000000u);
 }
 
+// bfloat16 takes a way of its own, which must round as all other formats do.
+TEST(Narrow, BFloat16HasTheBitsOfTheDefinition) {
+  const FloatFormat format = SmallFloat<bfloat16>::kFormat;
+  for (uint32_t upper = 0; upper < 0x10000; ++upper) {
+    for (const uint32_t lower : {0u, 1u, 0x7FFFu, 0x8000u, 0x8001u, 0xFFFFu}) {
+      const auto value = std::bit_cast<float>(upper << 16 | lower);
+      ASSERT_EQ(narrowed<bfloat16>(value).bits, to_float_bits(format, one_nan(double{value})))
+          << value;
+    }
+    const auto narrow = static_cast<uint16_t>(upper);
+    const auto exact = static_cast<float>(from_float_bits(format, narrow));
+    const float wide = widened(bfloat16{narrow});
+    ASSERT_TRUE(wide == exact ? std::signbit(wide) == std::signbit(exact)
+                              : std::isnan(wide) && std::isnan(exact));
+  }
+}
+
 // A division of floats where the definition divides doubles: no second rounding may show.
 TEST(Mean, OfFloatsSideBySideHasTheBitsOfTheDefinition) {
   std::mt19937 random(1);
