@@ -7,8 +7,8 @@
 #include "io/gather.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <future>
+#include <new>
 #include <optional>
 #include <system_error>
 
@@ -29,19 +29,17 @@ constexpr int64_t kMaxRequestBytes = 128 << 10;
 // Below this many blocks, starting a thread costs more than reading and moving in turns.
 constexpr int64_t kMinWaveBlocks = 1024;
 
-struct FreeDelete {
-  void operator()(std::byte* memory) const { std::free(memory); }
-};
-using AlignedBytes = std::unique_ptr<std::byte, FreeDelete>;
-
 // Aligned as O_DIRECT wants it.
+constexpr std::align_val_t kBlockAlignment{kBlockBytes};
+
+struct FreeBlocks {
+  void operator()(std::byte* memory) const { ::operator delete(memory, kBlockAlignment); }
+};
+using AlignedBytes = std::unique_ptr<std::byte, FreeBlocks>;
+
 AlignedBytes allocate_blocks(int64_t blocks) {
-  const auto bytes = static_cast<size_t>(std::max<int64_t>(blocks, 1) * kBlockBytes);
-  AlignedBytes memory(static_cast<std::byte*>(std::aligned_alloc(kBlockBytes, bytes)));
-  if (!memory) {
-    throw std::bad_alloc();
-  }
-  return memory;
+  const auto bytes = static_cast<size_t>(blocks * kBlockBytes);
+  return AlignedBytes(static_cast<std::byte*>(::operator new(bytes, kBlockAlignment)));
 }
 
 struct Part {

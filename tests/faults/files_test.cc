@@ -146,6 +146,28 @@ std::vector<Scenario> scenarios() {
                      save(s.path("t.npz"), "n", view(values));
                    }});
   }
+  if (built_with("zlib")) {
+    all.push_back(
+        {"load a deflated .npz",
+         [](const Scratch& s) { s.write("z.npz", read_all("fuzz/corpus/npz/waves.npz")); },
+         [](const Scratch& s) {
+           const Array zeros = open_table(s.path("z.npz")).load();
+           if (zeros.sizes() != Dims{150000} || zeros.elements<float>()[149999] != 0) {
+             throw std::logic_error("a wrong tensor");
+           }
+         }});
+  }
+  if (built_with("json")) {
+    all.push_back(
+        {"open a sharded model",
+         [](const Scratch& s) {
+           save_table(s.path("m-1.safetensors"));
+           s.write("m.safetensors.index.json", R"({"weight_map":{"t":"m-1.safetensors"}})");
+         },
+         [](const Scratch& s) {
+           check_rows(gather(open_table(s.path("m.safetensors.index.json"), "t"), view(kIds)));
+         }});
+  }
   const Scratch scratch;
   save_table(scratch.path("t.npy"));
   try {
@@ -179,8 +201,9 @@ bool must_succeed(const faults::Fault& fault, const std::string& call) {
 
 // A disk that is broken is reported, not asked again.
 bool must_fail(const faults::Fault& fault, const std::string& call) {
-  const std::string calls[] = {"pread",  "pwrite", "fsync", "ftruncate", "fallocate",
-                               "rename", "fchmod", "stat",  "fstat",     "io_uring read"};
+  const std::string calls[] = {"pread",         "pwrite", "fsync",  "ftruncate",
+                               "fallocate",     "rename", "fchmod", "inflate",
+                               "inflateInit2_", "stat",   "fstat",  "io_uring read"};
   return fault.kind == faults::Kind::kError && fault.error == EIO &&
          std::find(std::begin(calls), std::end(calls), call) != std::end(calls);
 }
@@ -196,8 +219,11 @@ bool try_fault(const Scenario& scenario, const faults::Fault& fault, const Folde
     const faults::Armed armed(fault);
     try {
       scenario.act(scratch);
-    } catch (const FileError& error) {
+    } catch (const FileError&) {
       threw = true;
+    } catch (const std::bad_alloc&) {
+      threw = true;
+      EXPECT_THAT(faults::faulted_call(), testing::StartsWith("inflate"));
     }
   }
   const std::string call = faults::faulted_call();

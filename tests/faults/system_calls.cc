@@ -20,6 +20,9 @@
 #ifdef SHEAF_URING
 #include <liburing.h>
 #endif
+#ifdef SHEAF_ZLIB
+#include <zlib.h>
+#endif
 
 #ifdef __has_feature
 #define SHEAF_CLANG_SANITIZES (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
@@ -55,7 +58,9 @@ constexpr const char* kNames[] = {"open",
                                   "io_uring_queue_init",
                                   "io_uring_submit_and_wait",
                                   "io_uring read",
-                                  "pthread_create"};
+                                  "pthread_create",
+                                  "inflateInit2_",
+                                  "inflate"};
 enum Call {
   kOpen,
   kStat,
@@ -81,7 +86,9 @@ enum Call {
   kRingInit,
   kRingWait,
   kRingRead,
-  kPthreadCreate
+  kPthreadCreate,
+  kInflateInit,
+  kInflate
 };
 
 std::atomic<bool> armed{false};
@@ -326,6 +333,19 @@ int io_uring_submit_and_wait(io_uring* ring, unsigned wait_for) {
     }
   }
   return status;
+}
+#endif
+
+#ifdef SHEAF_ZLIB
+// No system calls, but they fail like one: for lack of memory.
+int inflateInit2_(z_streamp stream, int bits, const char* version, int bytes) {
+  static const auto original = next_definition<decltype(&inflateInit2_)>("inflateInit2_");
+  return fails(is_the_one(kInflateInit)) ? Z_MEM_ERROR : original(stream, bits, version, bytes);
+}
+
+int inflate(z_streamp stream, int flush) {
+  static const auto original = next_definition<decltype(&inflate)>("inflate");
+  return fails(is_the_one(kInflate)) ? Z_MEM_ERROR : original(stream, flush);
 }
 #endif
 

@@ -99,4 +99,19 @@ TEST(Npz, RefusesMembersThatOverlapOrShareAName) {
               HasSubstr("two members are named \"a.npy\""));
 }
 
+// A stream that is not valid, and one that ends before its time.
+TEST(Npz, DamagedStreamsAreRefused) {
+  SKIP_WITHOUT("zlib");
+  const Scratch scratch;
+  const std::string good = read_all("fuzz/corpus/npz/waves.npz");
+  ASSERT_EQ(error_of(scratch.write("good.npz", good)), "");
+  int refused = 0;
+  for (size_t at = 60; at < good.size() - 120; at += 7) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(~bad[at]);
+    refused += error_of(scratch.write("bad.npz", bad)) != "";
+  }
+  EXPECT_GT(refused, 20);
+}
+
 }  // namespace
