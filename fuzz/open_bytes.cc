@@ -4,6 +4,7 @@
 #include <sheaf/sheaf.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -29,12 +30,16 @@ bool same_bytes(const Array& a, const Array& b) {
          (bytes == 0 || std::memcmp(a.tensor().data, b.tensor().data, bytes) == 0);
 }
 
-// Rows from front to back and two again: all waves, and in no order.
+// Rows from front to back and two again: all waves, and in no order. Few of wide rows, each element
+// of which may be an update of its own.
 std::vector<int64_t> rows_of(const Table& table) {
   const int64_t entries = table.spec().sizes[0];
+  const int64_t most =
+      std::max<int64_t>((int64_t{1} << 20) / (table.info().bytes / entries + 1), 1);
+  const int64_t count = std::min<int64_t>({200, entries, most});
   std::vector<int64_t> rows = {0, -1, entries / 2, 0};
-  for (int64_t i = 0; i < 200; ++i) {
-    rows.push_back(entries / 200 * i);
+  for (int64_t i = 0; i < count; ++i) {
+    rows.push_back(entries / count * i);
   }
   return rows;
 }
