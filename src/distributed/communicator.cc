@@ -154,9 +154,9 @@ void Communicator::throw_from(int rank, const std::exception_ptr& mine,
 
 void Communicator::same_everywhere(std::string_view who, const std::string& what) const {
   const auto hash = static_cast<int64_t>(std::hash<std::string>()(what) >> 1);
-  const std::vector<int64_t> ends = largest({hash, -hash});
+  const int64_t high = largest(hash), low = -largest(-hash);
   together(who, [&] {
-    if (ends[0] != -ends[1]) {
+    if (high != low) {
       throw Error(Refusal{.cause = {Reason::kPlan},
                           .who = std::string(who),
                           .what = "ranks disagree",
@@ -168,13 +168,12 @@ void Communicator::same_everywhere(std::string_view who, const std::string& what
   });
 }
 
-std::vector<int64_t> Communicator::largest(std::vector<int64_t> values) const {
+int64_t Communicator::largest(int64_t value) const {
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T,
-                       MPI_MAX, comm_, &request),
+  check(MPI_Iallreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_MAX, comm_, &request),
         "MPI_Iallreduce");
   wait(&request, 1);
-  return values;
+  return value;
 }
 
 void Communicator::exchange(const std::vector<int64_t>& to, std::vector<int64_t>& from) const {

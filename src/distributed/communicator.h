@@ -48,8 +48,8 @@ class Communicator {
   // Throws on every rank unless all pass the same text.
   void same_everywhere(std::string_view who, const std::string& what) const;
 
-  // The largest of each value over all ranks.
-  std::vector<int64_t> largest(std::vector<int64_t> values) const;
+  // The largest of all ranks' values.
+  int64_t largest(int64_t value) const;
 
   // One value to and from each rank.
   void exchange(const std::vector<int64_t>& to, std::vector<int64_t>& from) const;

@@ -115,7 +115,7 @@ void ScatterRun::run(const void* indices, const std::byte* updates) {
   const int64_t mine = count_block(indices, 0);
   comm_.exchange(sent_, received_);
   const int64_t theirs = std::accumulate(received_.begin(), received_.end(), int64_t{0});
-  const int64_t most = comm_.largest({std::max(mine, theirs)})[0];
+  const int64_t most = comm_.largest(std::max(mine, theirs));
   // Twice as many blocks as fill the workspace exactly: blocks are not all of one size.
   blocks_ = most <= capacity_ ? 1 : 2 * pieces_of(most, capacity_);
   try {
@@ -159,7 +159,7 @@ void ScatterRun::run_block(const void* indices, const std::byte* updates, int64_
   }
   for (int sender = 0; sender < comm_.ranks(); ++sender) {
     const bool me = sender == comm_.rank();
-    const int64_t pieces = comm_.largest({me ? pieces_of(mine, capacity_) : 0})[0];
+    const int64_t pieces = comm_.largest(me ? pieces_of(mine, capacity_) : 0);
     int64_t from = 0;
     for (int64_t piece = 0; piece < pieces; ++piece) {
       from = select(indices, block, me ? from : space_.tuples);
@@ -172,7 +172,7 @@ void ScatterRun::run_block(const void* indices, const std::byte* updates, int64_
 // Whether every rank can hold what it sends and what it receives.
 bool ScatterRun::all_have_room(int64_t sent) const {
   const int64_t received = std::accumulate(received_.begin(), received_.end(), int64_t{0});
-  return comm_.largest({std::max(sent, received)})[0] <= capacity_;
+  return comm_.largest(std::max(sent, received)) <= capacity_;
 }
 
 // Sends what is selected, and meanwhile applies what came in the step before.

@@ -299,7 +299,7 @@ ShardedPlan make_sharded_plan(const ShardedTensor& data, const Request& request,
   const Communicator& comm = state->comm;
   comm.together(request.name, [&] { state->check_request(); });
   comm.same_everywhere(request.name, identity(*state));
-  const int64_t largest = comm.largest({state->space.tuples})[0];
+  const int64_t largest = comm.largest(state->space.tuples);
   state->share_memory(largest);
   comm.together(request.name, [&] { state->take_memory(largest); });
   return ShardedPlan(std::move(state));

@@ -50,7 +50,7 @@ std::unique_ptr<Board> SharedGather::open_board(const Communicator& comm, const 
   if (!options.shared_memory || space.row_bytes() == 0) {
     return nullptr;
   }
-  const bool crowded = comm.largest({comm.crowded() ? 1 : 0})[0] != 0;
+  const bool crowded = comm.largest(comm.crowded() ? 1 : 0) != 0;
   if (crowded && largest_tuples < kWorthCrowding / space.row_bytes()) {
     return nullptr;
   }

@@ -66,13 +66,13 @@ MPI_Win allocate(const Communicator& comm, int64_t bytes) {
 }  // namespace
 
 std::unique_ptr<Window> Window::open(const Communicator& comm, int64_t bytes) {
-  const int64_t all = saturating_mul(comm.largest({bytes})[0], comm.ranks());
+  const int64_t all = saturating_mul(comm.largest(bytes), comm.ranks());
   const bool room = has_room(all) && has_addresses(all);
-  if (comm.largest({room ? 0 : 1})[0] != 0 || !on_one_node(comm)) {
+  if (comm.largest(room ? 0 : 1) != 0 || !on_one_node(comm)) {
     return nullptr;
   }
   const MPI_Win window = allocate(comm, bytes);
-  if (comm.largest({window != MPI_WIN_NULL ? 0 : 1})[0] != 0) {
+  if (comm.largest(window != MPI_WIN_NULL ? 0 : 1) != 0) {
     return nullptr;  // where there is one it stays: freeing it would take all ranks
   }
   return std::make_unique<Window>(comm, window);

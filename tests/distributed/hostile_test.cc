@@ -407,6 +407,22 @@ TEST_F(HostileCalls, ZerosOnADevice) {
   EXPECT_THAT(part, testing::Each(0));
 }
 
+// Rows of a part with a limit on its threads, and of no bytes.
+TEST_F(HostileCalls, FewThreadsAndEmptyRows) {
+  const ShardedTensor limited(MPI_COMM_WORLD, whole, 0, split,
+                              Part(sheaf::view(part, sizes), {.threads = 1}));
+  plan_gather(limited, ids_spec).run(sheaf::view(ids), sheaf::view(output, {3, 2}));
+  EXPECT_THAT(output, testing::Each(3));
+  const TensorSpec none(sheaf::f32, {kTableRows, 0}), own(sheaf::f32, {split.count(rank), 0});
+  const TensorSpec rows(sheaf::f32, {3, 0});
+  const ShardedTensor empty(MPI_COMM_WORLD, none, 0, split, Part(sheaf::Tensor{nullptr, own}));
+  plan_gather(empty, ids_spec).run(sheaf::view(ids), {nullptr, rows});
+  for (const bool zeros : {false, true}) {
+    plan_scatter(empty, ids_spec, rows, {.reduction = sheaf::Reduction::kMean, .onto_zeros = zeros})
+        .scatter(sheaf::view(ids), {nullptr, rows});
+  }
+}
+
 // A scalar index drops the axis.
 TEST_F(HostileCalls, OneIndexWithoutDimensions) {
   std::iota(part.begin(), part.end(), static_cast<float>(2 * split.entry(rank, 0)));

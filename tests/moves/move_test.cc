@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
+#include "helpers/refusal.h"
+#include "moves/moves.h"
+#include "sheaf/cancel.h"
 #include "sheaf/error.h"
 
 namespace sheaf {
@@ -116,6 +120,54 @@ TEST(Move, TopKRefusesIndicesThatDoNotHoldAPlace) {
   std::vector<int8_t> place(1);
   EXPECT_THROW(top_k(view(from, {129}), view(value, {1}), view(place, {1}), 0), Error);
   EXPECT_NO_THROW(top_k(view(from.data(), {128}), view(value, {1}), view(place, {1}), 0));
+}
+
+TEST(Move, TopKOfIntegers) {
+  std::vector<int64_t> places(2);
+  std::vector<int64_t> large(2);
+  top_k(view(std::vector<int64_t>{-5, INT64_MAX, INT64_MAX - 1}), view(large), view(places), 0);
+  EXPECT_EQ(large, (std::vector<int64_t>{INT64_MAX, INT64_MAX - 1}));
+  std::vector<uint64_t> small(2);
+  top_k(view(std::vector<uint64_t>{UINT64_MAX, 7, 3}), view(small), view(places), 0, false);
+  EXPECT_EQ(small, (std::vector<uint64_t>{3, 7}));
+  EXPECT_EQ(places, (std::vector<int64_t>{2, 1}));
+}
+
+TEST(Move, ScalesIntegers) {
+  const auto scaled = [](DType type, const void* from) {
+    std::vector<double> to(2);
+    const void* in[] = {from};
+    void* out[] = {to.data()};
+    moves::scale("scale", TensorSpec(type, {2}), TensorSpec(f64, {2}), 0.5, 1)(in, out);
+    return to;
+  };
+  const int32_t negative[] = {-4, 6};
+  const uint8_t positive[] = {250, 2};
+  EXPECT_EQ(scaled(i32, negative), (std::vector<double>{-1, 4}));
+  EXPECT_EQ(scaled(u8, positive), (std::vector<double>{126, 2}));
+}
+
+// Cancelled at each question in turn.
+TEST(Move, CanBeCancelled) {
+  const std::vector<int32_t> from(1 << 18, 1);
+  std::vector<int32_t> coordinates(from.size()), values(from.size() / 2), places(values.size());
+  const int64_t count = std::ssize(from);
+  for (const bool search : {true, false}) {
+    for (int64_t questions = 0; questions < 4; ++questions) {
+      std::atomic<int64_t> left = questions;
+      const CancelScope scope(
+          {[](void* asked) { return static_cast<std::atomic<int64_t>*>(asked)->fetch_sub(1) <= 0; },
+           &left});
+      const auto call = [&] {
+        if (search) {
+          nonzero(view(from), view(coordinates, {count, 1}));
+        } else {
+          top_k(view(from, {256, 1024}), view(values, {256, 512}), view(places, {256, 512}), 1);
+        }
+      };
+      EXPECT_NE(refusal(call, ErrorCode::kCancelled), "");
+    }
+  }
 }
 
 TEST(Move, OneHotRefusesValuesWithoutElements) {
