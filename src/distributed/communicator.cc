@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <limits>
 #include <new>
 #include <string>
 #include <thread>
@@ -21,6 +20,17 @@ namespace {
                       .what = what,
                       .detail = detail,
                       .next = "the messages of the launcher; a rank may be gone"});
+}
+
+[[noreturn]] void throw_disagreement(std::string_view who, const std::string& what) {
+  Refusal refusal;
+  refusal.cause = {Reason::kPlan};
+  refusal.who = who;
+  refusal.what = "ranks disagree";
+  refusal.detail = "operator, whole tensor, split or options differ between ranks";
+  refusal.given = what;
+  refusal.next = "the same call on every rank; only indices, updates and output are its own";
+  throw Error(std::move(refusal));
 }
 
 // Ranks on this machine, as far as the launcher says.
@@ -91,7 +101,7 @@ void Communicator::check(int code, const char* what) const {
 // must not: messages move while MPI is called.
 void Communicator::wait(MPI_Request* requests, int64_t count) const {
   constexpr int kPolls = 64;
-  constexpr int64_t kMostRequests = std::numeric_limits<int>::max();
+  constexpr int64_t kMostRequests = 1 << 12;  // of one call, which counts in int
   for (; count > kMostRequests; count -= kMostRequests, requests += kMostRequests) {
     wait(requests, kMostRequests);
   }
@@ -157,13 +167,7 @@ void Communicator::same_everywhere(std::string_view who, const std::string& what
   const int64_t high = largest(hash), low = -largest(-hash);
   together(who, [&] {
     if (high != low) {
-      throw Error(Refusal{.cause = {Reason::kPlan},
-                          .who = std::string(who),
-                          .what = "ranks disagree",
-                          .detail = "operator, whole tensor, split or options differ between ranks",
-                          .given = what,
-                          .next = "the same call on every rank; only indices, updates and output "
-                                  "are its own"});
+      throw_disagreement(who, what);
     }
   });
 }

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "sheaf/error.h"
 #include "support/text.h"
@@ -91,9 +92,13 @@ std::string encode(Refusal refusal, int rank, const IndexError* index) {
 std::string bytes_of(const std::exception_ptr& error, std::string_view who, int rank) {
   const auto other = [&](ErrorCode code, const char* what, const std::string& detail,
                          const char* next) {
-    return encode(
-        {.code = code, .who = std::string(who), .what = what, .detail = detail, .next = next}, rank,
-        nullptr);
+    Refusal refusal;
+    refusal.code = code;
+    refusal.who = who;
+    refusal.what = what;
+    refusal.detail = detail;
+    refusal.next = next;
+    return encode(std::move(refusal), rank, nullptr);
   };
   try {
     std::rethrow_exception(error);

@@ -423,6 +423,38 @@ TEST_F(HostileCalls, FewThreadsAndEmptyRows) {
   }
 }
 
+// More requests than one call of MPI is given at a time.
+TEST_F(HostileCalls, MessagesOfOneByte) {
+  constexpr int64_t kMany = 700;
+  std::vector<int64_t> many(kMany, 0);
+  std::vector<float> got(kMany * 2), rows(kMany * 2, 5);
+  const TensorSpec spec(sheaf::i64, {kMany}), grid(sheaf::f32, {kMany, 2});
+  const sheaf::mpi::ShardedOptions bytes{.message_bytes = 1};
+  plan_scatter(table, spec, grid, {.reduction = sheaf::Reduction::kMax}, bytes)
+      .scatter({many.data(), spec}, {rows.data(), grid});
+  plan_gather(table, spec, {}, {.message_bytes = 1, .shared_memory = false})
+      .run({many.data(), spec}, {got.data(), grid});
+  EXPECT_THAT(got, testing::Each(5));
+}
+
+// Steps that have nothing to do: zeros on a rank without entries, old values that nothing replaces.
+TEST_F(HostileCalls, StepsWithoutWork) {
+  const Split one = Split::block(1, ranks);
+  std::vector<float> row(2, 3);
+  const TensorSpec single(sheaf::f32, {1, 2}), own(sheaf::f32, {one.count(rank), 2});
+  const ShardedTensor table_of_one(MPI_COMM_WORLD, single, 0, one,
+                                   Part(sheaf::Tensor{row.data(), own}));
+  const TensorSpec no_ids(sheaf::i64, {0}), no_rows(sheaf::f32, {0, 2});
+  plan_scatter(table_of_one, no_ids, no_rows, {.onto_zeros = true})
+      .scatter({nullptr, no_ids}, {nullptr, no_rows});
+  EXPECT_EQ(row[0], rank == 0 ? 0 : 3);
+  plan_scatter(table, ids_spec, row_spec, {.include_self = false})
+      .scatter(sheaf::view(ids), sheaf::view(updates, {3, 2}));
+  if (rank == 0) {
+    EXPECT_EQ(part[0], 1);
+  }
+}
+
 // A scalar index drops the axis.
 TEST_F(HostileCalls, OneIndexWithoutDimensions) {
   std::iota(part.begin(), part.end(), static_cast<float>(2 * split.entry(rank, 0)));
