@@ -161,8 +161,8 @@ Work nonzero(const char* who, const TensorSpec& from, const TensorSpec& count,
       if (last == 1) {
         starts[last] = next;
       }
-      while (complete && last > 1 && next < end) {
-        write(search.parts.begin(part));
+      for (; complete && last > 1 && next < end; ++next) {
+        target.write(written + next * target.row_bytes, search.parts.begin(part));
       }
     });
     const WideNumber total{.signed_integer = starts[last]};
