@@ -88,19 +88,23 @@ void FileVersion::examine() {
   number_ = ++openings;
 }
 
-void FileVersion::read(int64_t offset, void* to, int64_t bytes) const {
+void read_fully(int descriptor, const std::string& path, int64_t offset, void* to, int64_t bytes) {
   auto* at = static_cast<char*>(to);
   for (int64_t done = 0; done < bytes;) {
     const ssize_t got =
-        pread(descriptor(), at + done, static_cast<size_t>(bytes - done), offset + done);
+        pread(descriptor, at + done, static_cast<size_t>(bytes - done), offset + done);
     if (got < 0 && errno != EINTR) {
-      fail_file(path_, cat("read ", bytes, " bytes at ", offset), errno);
+      fail_file(path, cat("read ", bytes, " bytes at ", offset), errno);
     }
     if (got == 0) {
-      fail_short(path_, offset, bytes, offset + done);
+      fail_short(path, offset, bytes, offset + done);
     }
     done += got > 0 ? got : 0;
   }
+}
+
+void FileVersion::read(int64_t offset, void* to, int64_t bytes) const {
+  read_fully(descriptor(), path_, offset, to, bytes);
 }
 
 std::string FileVersion::text(int64_t offset, int64_t bytes) const {

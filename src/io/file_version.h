@@ -77,6 +77,10 @@ class FileVersion {
   uint64_t number_ = 0;
 };
 
+// Reads [offset, offset + bytes) of a file that is open. Interrupted and short reads are continued;
+// an error, or the end of the file, throws.
+void read_fully(int descriptor, const std::string& path, int64_t offset, void* to, int64_t bytes);
+
 using VersionPointer = std::shared_ptr<const FileVersion>;
 
 // Throws the error of a file that ends at `end`, before the `wanted` bytes at `offset`.

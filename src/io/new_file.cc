@@ -163,18 +163,7 @@ void NewFile::write(int64_t offset, const void* from, int64_t bytes) {
 }
 
 void NewFile::read(int64_t offset, void* to, int64_t bytes) const {
-  auto* at = static_cast<char*>(to);
-  for (int64_t done = 0; done < bytes;) {
-    const ssize_t got =
-        pread(descriptor(), at + done, static_cast<size_t>(bytes - done), offset + done);
-    if (got < 0 && errno != EINTR) {
-      fail_file(path_, cat("read back ", bytes, " bytes at ", offset), errno);
-    }
-    if (got == 0) {
-      fail_short(path_, offset, bytes, offset + done);
-    }
-    done += got > 0 ? got : 0;
-  }
+  read_fully(descriptor(), path_, offset, to, bytes);
 }
 
 void NewFile::copy_of(const FileVersion& from) {

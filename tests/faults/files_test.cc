@@ -119,6 +119,14 @@ std::vector<Scenario> scenarios() {
          run_scatter_to_file(plan_scatter(data.spec(), {i64, {std::ssize(kIds)}}, updates), data,
                              view(kIds), view(kUpdates, updates.sizes), s.path("new.npy"), kSmall);
        }},
+      {"scatter onto zeros into a new file", table,
+       [](const Scratch& s) {
+         const Table data = open_table(s.path("t.npy"));
+         const TensorSpec updates(f32, {1, kColumns});
+         const Plan plan = plan_scatter(data.spec(), {i64, {1}}, updates, {.onto_zeros = true});
+         run_scatter_to_file(plan, data, view(kIds.data(), {1}),
+                             view(kUpdates.data(), updates.sizes), s.path("new.npy"), kSmall);
+       }},
       {"gather into a new file", table, [](const Scratch& s) { gather_to(s, "new.npy"); }},
       {"gather over a file",
        [](const Scratch& s) {
@@ -221,6 +229,7 @@ bool try_fault(const Scenario& scenario, const faults::Fault& fault, const Folde
       scenario.act(scratch);
     } catch (const FileError&) {
       threw = true;
+      EXPECT_FALSE(faults::faulted_call().starts_with("inflate"));  // has no memory, not a bad file
     } catch (const std::bad_alloc&) {
       threw = true;
       EXPECT_THAT(faults::faulted_call(), testing::StartsWith("inflate"));
@@ -263,6 +272,21 @@ TEST(FileFaults, LeaveTheOldFileOrTheNewOne) {
     }
     print(scenario.name, calls, outcomes);
     EXPECT_GT(calls, 3) << scenario.name;
+  }
+}
+
+// What has a new name is on the disk: the file first, then its folder.
+TEST(FileFaults, NewFilesAreWrittenToTheDisk) {
+  for (const Scenario& scenario : scenarios()) {
+    const Scratch scratch;
+    scenario.prepare(scratch);
+    const Folder before = read_folder(scratch, true);
+    {
+      const faults::Armed armed({});
+      scenario.act(scratch);
+    }
+    const bool wrote = read_folder(scratch, true) != before;
+    EXPECT_EQ(faults::calls_by_name()["fsync"], wrote ? 2 : 0) << scenario.name;
   }
 }
 
