@@ -3,7 +3,7 @@
 // DirectML graphs through directml.h, as a client would: any nodes and edges, compiled, and run
 // with any bindings. Most are sound, so that many get as far as a dispatch. A graph that runs with
 // all its tensors in one buffer, wherever they lie, must give what it gives in buffers of their
-// own.
+// own, in each byte of an output. What is bound after its last byte may be another tensor's.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -121,6 +121,15 @@ class RandomGraph {
   UINT inputs() const { return input_count_; }
   UINT outputs() const { return output_count_; }
   UINT64 total() const { return total_; }  // declared for all tensors but indices
+
+  // Bytes that a run writes: constant data may be shorter or longer than the other tensors.
+  size_t output_bytes(UINT output) const {
+    const auto edge = std::find_if(outputs_.begin(), outputs_.end(), [&](const auto& candidate) {
+      return candidate.GraphOutputIndex == output;
+    });
+    fuzz::require(edge != outputs_.end(), "a graph that was compiled has an edge for each output");
+    return static_cast<size_t>(edge->FromNodeIndex == 0 ? constants_[0].DataSize : kTensorBytes);
+  }
 
  private:
   UINT last_node(fuzz::Input& input) const {
@@ -332,10 +341,10 @@ void dispatch(Machine& machine, fuzz::Input& input, const RandomGraph& graph,
     return;
   }
   if (runs.run([&](IDMLBindingTable* table) { together.bind(table); })) {
-    for (size_t o = 0; o < graph.outputs(); ++o) {
+    for (UINT o = 0; o < graph.outputs(); ++o) {
       const std::byte* expected = mapped(apart.outputs[o].Buffer).data();
       const std::byte* got = memory.data() + together.outputs[o].Offset;
-      fuzz::require(std::memcmp(got, expected, kTensorBytes) == 0,
+      fuzz::require(std::memcmp(got, expected, graph.output_bytes(o)) == 0,
                     "shared memory gives the values of memory of its own");
     }
     runs.run([&](IDMLBindingTable* table) { bind_spoilt(input, table, apart); });

@@ -97,6 +97,24 @@ TEST(Overlaps, OutputsOfAGraphOverEachOther) {
   }
 }
 
+// A binding may be longer than its tensor: what lies after the last byte is another tensor's.
+TEST(Overlaps, OnlyTheBytesOfATensorCount) {
+  for (const UINT count : {4u, 5u}) {  // floats; the second output starts after four
+    Shared machine;
+    Graph graph(machine.dml.Get());
+    const auto data = graph.constant(bytes_of(std::vector<float>(count, 20)), {kFloat, {count}});
+    const bool apart = count == 4;
+    EXPECT_EQ(machine.refusal(graph.compile({data, data}).Get(), {},
+                              {machine.floats(4, 6), machine.floats(0, 6)}),
+              apart ? ""
+                    : overlap("DML_GRAPH_DESC", "graph output 1 and graph output 0",
+                              "0 inputs   2 outputs"));
+    std::vector<float> expected{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    std::fill_n(expected.begin(), apart ? 8 : 0, 20.0f);
+    EXPECT_EQ(machine.values(), expected);
+  }
+}
+
 // One node reads all of its inputs before it writes, or refuses.
 TEST(Overlaps, AGraphOfOneOperatorWorksInPlace) {
   Shared machine;
