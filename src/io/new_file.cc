@@ -246,7 +246,10 @@ void NewFile::take_name() {
 
 void NewFile::sync_folder() const {
   const Descriptor folder(open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() < 0 || fsync(folder.get()) != 0) {
+  if (folder.get() < 0) {
+    fail_file(path_, "reach its folder", errno);
+  }
+  if (fsync(folder.get()) != 0) {
     fail_file(path_, "write its folder to the disk", errno);
   }
 }
@@ -259,10 +262,7 @@ void NewFile::commit() {
 }
 
 VersionPointer NewFile::next_version() const {
-  Descriptor same(fcntl(descriptor(), F_DUPFD_CLOEXEC, 0));
-  if (same.get() < 0) {
-    fail_file(path_, "open", errno);
-  }
+  Descriptor same(fcntl(descriptor(), F_DUPFD_CLOEXEC, 0));  // FileVersion reports a failure
   return std::make_shared<const FileVersion>(path_, std::move(same));
 }
 
