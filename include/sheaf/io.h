@@ -110,7 +110,7 @@ struct FileOptions {
   int threads = 0;                      // that apply a scatter's updates; 0: as many as pay
   bool direct = false;                  // O_DIRECT: past the page cache
   std::optional<FileFormat> format = {};  // of a new file; empty: its suffix says
-  std::string_view reader = {};         // "io_uring" or "pread"; empty: the first that works
+  std::string_view reader = {};           // "io_uring" or "pread"; empty: the first that works
   RowCache* cache = nullptr;
   // Called between steps of a long run with bytes moved and bytes in all. May throw to stop it.
   std::function<void(int64_t done, int64_t total)> progress = {};
@@ -125,9 +125,9 @@ struct FileStats {
   std::string reader;                        // which one read
 };
 
-// Runs a gather whose data is `data`. Each index is read once, and all are checked before anything is
-// read from the file: a bad one throws IndexError and leaves the output untouched. An error of the
-// file system throws FileError and leaves the output half-written.
+// Runs a gather whose data is `data`. Each index is read once, and all are checked before anything
+// is read from the file: a bad one throws IndexError and leaves the output untouched. An error of
+// the file system throws FileError and leaves the output half-written.
 FileStats run(const Plan& plan, const Table& data, const ConstTensor& indices, const Tensor& output,
               const FileOptions& = {});
 
@@ -172,8 +172,8 @@ struct NamedTable {
   Table table;
 };
 
-// Writes a file of these tensors, whole or not at all. .npy and raw take one tensor. A file that one
-// of them is read from is refused.
+// Writes a file of these tensors, whole or not at all. .npy and raw take one tensor. A file that
+// one of them is read from is refused.
 void save(const std::string& path, const std::vector<NamedTable>& tensors,
           const std::map<std::string, std::string>& metadata = {}, const FileOptions& = {});
 void save(const std::string& path, const std::string& name, const ConstTensor& tensor,
