@@ -318,6 +318,10 @@ TEST(FileFaults, NameTheFeatureThatIsMissing) {
   EXPECT_THAT(error_at(gathers("direct", "pread", true), "open", EINVAL),
               testing::StartsWith("file: no O_DIRECT\n  its file system cannot read past the page "
                                   "cache"));
+  EXPECT_THAT(error_at({"save", [](const Scratch&) {},
+                        [](const Scratch& s) { save(s.path("t.npy"), "t", view(kUpdates)); }},
+                       "open", EMFILE),
+              testing::StartsWith("file: cannot reach its folder\n  Too many open files"));
   const Scenario ring = gathers("ring", "io_uring", false);
   const std::string text = error_at(ring, "io_uring_queue_init", ENOSYS);
   if (faults::calls_by_name().contains("io_uring_queue_init")) {

@@ -70,6 +70,16 @@ TEST(Npy, RefusesTooManyDimensionsAndLongHeaders) {
   EXPECT_THAT(
       error_of(scratch.write("a.npy", std::string("\x93NUMPY\x09\x00\x00\x00\x00\x00", 12))),
       HasSubstr("version 9 is unknown"));
+  EXPECT_THAT(
+      error_of(scratch.write("a.npy", std::string("\x93NUMPY\x00\x00\x00\x00\x00\x00", 12))),
+      HasSubstr("version 0 is unknown"));
+  for (const char* lacking :
+       {"{'fortran_order': False, 'shape': (1,)}", "{'descr': '<f4', 'shape': (1,)}",
+        "{'descr': '<f4', 'fortran_order': False}"}) {
+    EXPECT_THAT(error_of(scratch.write("a.npy", npy(lacking, "1234"))),
+                HasSubstr("descr, fortran_order or shape is missing"))
+        << lacking;
+  }
 }
 
 TEST(Npy, ReadsBothOrders) {

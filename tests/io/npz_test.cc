@@ -69,6 +69,16 @@ TEST(Npz, RefusesDirectoriesThatLie) {
               HasSubstr("no member begins at 40"));
 }
 
+TEST(Npz, RefusesMembersThatAreNoArrays) {
+  const Scratch scratch;
+  EXPECT_THAT(
+      error_of(scratch.write("a.npz", zip({.stream = "no array, not at all", .claimed = 20}))),
+      HasSubstr("it does not begin with \\x93NUMPY"));
+  EXPECT_THAT(
+      error_of(scratch.write("a.npz", zip({.stream = "short", .claimed = 5}))),
+      HasSubstr("shorter than expected\n  12 bytes are wanted at 0, but the file ends at 5"));
+}
+
 TEST(Npz, RefusesMembersThatLie) {
   SKIP_WITHOUT("zlib");
   const Scratch scratch;

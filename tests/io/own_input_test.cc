@@ -92,6 +92,17 @@ TEST(OwnInput, AnUnknownSuffixIsRefused) {
   EXPECT_EQ(read_all(scratch.path("r.bin")), read_all(path));
 }
 
+TEST(OwnInput, AnOnnxFileEndsAt2GiB) {
+  const Scratch scratch;
+  const std::string path = scratch.write("t.bin", "");
+  ASSERT_EQ(truncate(path.c_str(), int64_t{3} << 30), 0);
+  const Table table = open_raw(path, {u8, {int64_t{3} << 30}});
+  EXPECT_THAT(refusal([&] {
+                save(scratch.path("t.onnx"), {{"t", table}});
+              }),
+              HasSubstr("too large for .onnx\n  protocol buffers end at 2 GiB"));
+}
+
 // The content decides what can be changed in place, not the name.
 TEST(OwnInput, AnNpzUnderAnotherNameKeepsItsChecksums) {
   SKIP_WITHOUT("zlib");
