@@ -150,6 +150,7 @@ Work reverse_subsequences(const char* who, const TensorSpec& from, const TensorS
     }
   }
   const TensorSpec stored(i64, kept);
+  check_tensor(who, "indices", stored);  // wider than from, whose elements may repeat
   for (int d = 0; d < from.rank(); ++d) {
     indices.strides[d] = kept[d] == 1 && d != along ? 0 : stored.strides[d];
   }

@@ -224,6 +224,17 @@ TEST_F(HostileMoves, LengthsAndIndicesOutsideTheirMemory) {
             "  lengths has 2 sizes but 1 strides\n"
             "  lengths i32[2, 1] strides [1]\n"
             "  try: give one stride, in elements, for each dimension");
+  // Elements of one byte, or none that is not repeated, have indices of eight.
+  constexpr int64_t kMany = int64_t{1} << 61;
+  EXPECT_EQ(refused([&] {
+              reverse_subsequences({source_.data(), {u8, {kMany, 2}, {0, 1}}},
+                                   {source_.data(), {u8, {kMany, 1}}},
+                                   {memory_.data(), {u8, {kMany, 2}}}, 1);
+            }),
+            "reverse_subsequences: tensor too large\n"
+            "  the strides of indices reach further than 2^63 - 1 bytes\n"
+            "  indices i64[2305843009213693952, 2]\n"
+            "  try: check the strides; they are in elements, not in bytes");
   refused([&] { one_hot(in({2, 1}, {kLargest, 1}), in({2}), out({2, 3}), 1); });
   refused([&] { one_hot(in({2, 1}, {}), in({2}), out({2, 3}), 1); });
   refused([&] { one_hot(in({2, 1}), in({2}, {kLargest}), out({2, 3}), 1); });
