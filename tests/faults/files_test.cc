@@ -198,13 +198,17 @@ struct Outcomes {
   int64_t done = 0, refused_old = 0, refused_new = 0;
 };
 
-// Reads, writes and copies that are interrupted or come back short are continued.
+// Reads, writes and copies that are interrupted or come back short are continued, and features that
+// a file system may lack are done without.
 bool must_succeed(const faults::Fault& fault, const std::string& call) {
   const bool moves =
       call == "pread" || call == "pwrite" || call == "copy_file_range" || call == "io_uring read";
+  const bool optional = call == "fallocate" || call == "ioctl" || call == "copy_file_range" ||
+                        call == "flock" || call == "lseek";
   return (moves && (fault.kind == faults::Kind::kShort || fault.error == EINTR)) ||
-         call == "posix_fadvise" || call == "pthread_create" || call == "fgetxattr" ||
-         call == "fsetxattr" || call == "flistxattr";
+         (optional && fault.error == EOPNOTSUPP) || call == "posix_fadvise" ||
+         call == "pthread_create" || call == "fgetxattr" || call == "fsetxattr" ||
+         call == "flistxattr";
 }
 
 // A disk that is broken is reported, not asked again.
