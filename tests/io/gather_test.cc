@@ -133,6 +133,19 @@ TEST_F(FileGather, RefusesOtherTensorsAndOptions) {
   EXPECT_THROW(run(plan, data, view(rows), out, {.depth = 0}), FileError);
   EXPECT_THROW(run(plan, data, view(rows), out, {.depth = 4097}), FileError);
   EXPECT_THROW(run(plan, data, view(rows), out, {.reader = "aio"}), FileError);
+  const auto text_of = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const Plan other = plan_scatter(data.spec(), TensorSpec(i64, {1}), plan.output());
+  EXPECT_THAT(text_of([&] { run(other, data, view(rows), out); }),
+              testing::HasSubstr("not a gather\n  run() on a table moves rows out of it"));
+  EXPECT_THAT(text_of([&] { run_scatter_to_file(plan, data, view(rows), out, path_); }),
+              testing::HasSubstr("not a scatter\n  this is a plan of a gather"));
 }
 
 TEST_F(FileGather, ReadsPastThePageCache) {
