@@ -3,7 +3,7 @@
 // Many reads from one file at a time.
 #pragma once
 
-#include <bit>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -39,7 +39,8 @@ struct ReadTarget {
   // and what is left of a read that came back short, goes through the page cache.
   int descriptor_for(const ReadRequest& r) const {
     constexpr int64_t kAlignment = 4096;
-    const bool whole = (r.offset | r.bytes | std::bit_cast<int64_t>(r.to)) % kAlignment == 0;
+    const auto address = static_cast<int64_t>(reinterpret_cast<uintptr_t>(r.to));
+    const bool whole = (r.offset | r.bytes | address) % kAlignment == 0;
     return whole || !is_direct ? descriptor : file.descriptor();
   }
 };
