@@ -18,13 +18,26 @@ extern "C" {
 #define BNNS_MAX_TENSOR_DIMENSION 8
 
 // Each of Apple's enums has 32 bits. In C++ they are types of their own; C11 cannot give an enum a
-// size, so there the type is an integer and the constants stand in an enum without a name.
-#ifdef __cplusplus
+// size, so there the type is an integer and the constants stand in an enum without a name. Swift
+// reads the header by clang, with __swift__ defined: it takes C enums of clang's kind as types, and
+// asks which pointers may be null. C and C++ compilers see nothing of that.
+#if defined __cplusplus
 #define SHEAF_BNNS_ENUM(name) enum name : uint32_t
+#elif defined __swift__
+#define SHEAF_BNNS_ENUM(name)        \
+  typedef enum name : uint32_t name; \
+  enum name : uint32_t
 #else
 #define SHEAF_BNNS_ENUM(name) \
   typedef uint32_t name;      \
   enum
+#endif
+
+#ifdef __swift__
+#define SHEAF_BNNS_NULLABLE _Nullable
+#pragma clang assume_nonnull begin
+#else
+#define SHEAF_BNNS_NULLABLE
 #endif
 
 // The low bits are the number of bits of an element.
@@ -94,14 +107,15 @@ SHEAF_BNNS_ENUM(BNNSReduceFunction){
     BNNSReduceFunctionLogSum = 16};
 
 // The contract of posix_memalign, and of free.
-typedef int (*BNNSAlloc)(void** memptr, size_t alignment, size_t size);
-typedef void (*BNNSFree)(void* ptr);
+typedef int (*BNNSAlloc)(void* SHEAF_BNNS_NULLABLE* SHEAF_BNNS_NULLABLE memptr, size_t alignment,
+                         size_t size);
+typedef void (*BNNSFree)(void* SHEAF_BNNS_NULLABLE ptr);
 
 typedef struct {
   uint32_t flags;    // BNNSFlags
   size_t n_threads;  // at most this many; 0: as many as pay
-  BNNSAlloc alloc_memory;
-  BNNSFree free_memory;
+  BNNSAlloc SHEAF_BNNS_NULLABLE alloc_memory;
+  BNNSFree SHEAF_BNNS_NULLABLE free_memory;
 } BNNSFilterParameters;
 
 // Of size and stride only the first n are read, n being the rank of the layout.
@@ -110,9 +124,9 @@ typedef struct {
   BNNSDataLayout layout;
   size_t size[BNNS_MAX_TENSOR_DIMENSION];
   size_t stride[BNNS_MAX_TENSOR_DIMENSION];  // in elements, not decreasing; 0: without gaps
-  void* data;
+  void* SHEAF_BNNS_NULLABLE data;
   BNNSDataType data_type;
-  void* table_data;
+  void* SHEAF_BNNS_NULLABLE table_data;
   BNNSDataType table_data_type;
   float data_scale;
   float data_bias;
@@ -141,12 +155,13 @@ enum {
 //   output[i, j, k] = input[i, indices[i, j, k], k]     (axis 1, the output's shape)
 int BNNSGather(size_t axis, const BNNSNDArrayDescriptor* input,
                const BNNSNDArrayDescriptor* indices, BNNSNDArrayDescriptor* output,
-               const BNNSFilterParameters* filter_params);
+               const BNNSFilterParameters* SHEAF_BNNS_NULLABLE filter_params);
 
 // Elements or slices of `input` by lookup vectors, which lie along the last dimension of `indices`:
 //   output[g, s] = input[indices[g, 0], indices[g, 1], ..., s]
 int BNNSGatherND(const BNNSNDArrayDescriptor* input, const BNNSNDArrayDescriptor* indices,
-                 BNNSNDArrayDescriptor* output, const BNNSFilterParameters* filter_params);
+                 BNNSNDArrayDescriptor* output,
+                 const BNNSFilterParameters* SHEAF_BNNS_NULLABLE filter_params);
 
 // Slices of `output` along one axis, changed by those of `input`: `op` says how, and is
 // BNNSReduceFunctionNone (the last one wins) or BNNSReduceFunctionSum. The rest of `output` keeps
@@ -155,30 +170,34 @@ int BNNSGatherND(const BNNSNDArrayDescriptor* input, const BNNSNDArrayDescriptor
 //   output[i, indices[i, j, k], k] = op(..., input[i, j, k])     (axis 1, the input's shape)
 int BNNSScatter(size_t axis, BNNSReduceFunction op, const BNNSNDArrayDescriptor* input,
                 const BNNSNDArrayDescriptor* indices, BNNSNDArrayDescriptor* output,
-                const BNNSFilterParameters* filter_params);
+                const BNNSFilterParameters* SHEAF_BNNS_NULLABLE filter_params);
 
 // Elements or slices of `output` by lookup vectors, changed likewise:
 //   output[indices[g, 0], indices[g, 1], ..., s] = op(..., input[g, s])
 int BNNSScatterND(BNNSReduceFunction op, const BNNSNDArrayDescriptor* input,
                   const BNNSNDArrayDescriptor* indices, BNNSNDArrayDescriptor* output,
-                  const BNNSFilterParameters* filter_params);
+                  const BNNSFilterParameters* SHEAF_BNNS_NULLABLE filter_params);
 
 // dest = src, of the same shape; layouts, strides and types may differ. Types are converted as
 // sheaf::cast does. They may not overlap.
 int BNNSCopy(BNNSNDArrayDescriptor* dest, const BNNSNDArrayDescriptor* src,
-             const BNNSFilterParameters* filter_params);
+             const BNNSFilterParameters* SHEAF_BNNS_NULLABLE filter_params);
 
 // dest = src with two axes exchanged. Not in place.
 int BNNSTranspose(BNNSNDArrayDescriptor* dest, const BNNSNDArrayDescriptor* src, size_t axis0,
-                  size_t axis1, const BNNSFilterParameters* filter_params);
+                  size_t axis1, const BNNSFilterParameters* SHEAF_BNNS_NULLABLE filter_params);
 
 // output[i] = input[i mod size] in every dimension; each size of `output` is a multiple of input's.
 int BNNSTile(const BNNSNDArrayDescriptor* input, BNNSNDArrayDescriptor* output,
-             const BNNSFilterParameters* filter_params);
+             const BNNSFilterParameters* SHEAF_BNNS_NULLABLE filter_params);
 
 // What went wrong in the last call on this thread that failed, in four lines; "" if none has.
 // Sheaf's own, and the same function as in sheaf/c.h.
 const char* sheaf_last_error(void);
+
+#ifdef __swift__
+#pragma clang assume_nonnull end
+#endif
 
 #ifdef __cplusplus
 }

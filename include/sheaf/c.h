@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Sheaf for C11 (and C++): the gathers of sheaf/gather.h and the scatters of sheaf/scatter.h on
-// DLPack tensors. docs/c_api.md shows a program.
+// DLPack tensors, and behind them (sheaf/c_bags.h) bags and encoded tables. docs/c_api.md shows a
+// program.
 //
 // Every option struct may be set to zero, {0}: zero is the operator's default in each field. NULL
 // options are the same. Each begins with its own size: 0 stands for the struct of version 0.1, and
@@ -318,3 +319,5 @@ void sheaf_plan_destroy(sheaf_plan* plan);
 #endif
 
 #pragma GCC visibility pop
+
+#include "sheaf/c_bags.h"

@@ -31,6 +31,11 @@ enum class Kind : uint8_t {
   kFloat64,
   kComplex64,
   kComplex128,
+  // Integers of a few bits, in the lowest ones of a byte each: moved, never computed with.
+  kInt4,
+  kUInt4,
+  kInt2,
+  kUInt2,
   kOpaque,
 };
 
@@ -43,8 +48,10 @@ class DType {
 
   constexpr Kind kind() const { return kind_; }
   constexpr int64_t bytes() const { return bytes_; }
+  // Types that an index may have, too.
   constexpr bool is_integer() const { return kind_ >= Kind::kInt8 && kind_ <= Kind::kUInt64; }
   constexpr bool is_signed_integer() const { return kind_ >= Kind::kInt8 && kind_ <= Kind::kInt64; }
+  constexpr bool is_sub_byte() const { return kind_ >= Kind::kInt4 && kind_ <= Kind::kUInt2; }
   bool is_known() const;     // one of the types below, or opaque of 1 to 64 bytes
   std::string name() const;  // "f32", "i64", "opaque24", …
 
@@ -75,6 +82,10 @@ inline constexpr DType f32{Kind::kFloat32, 4};
 inline constexpr DType f64{Kind::kFloat64, 8};
 inline constexpr DType c64{Kind::kComplex64, 8};
 inline constexpr DType c128{Kind::kComplex128, 16};
+inline constexpr DType i4{Kind::kInt4, 1};
+inline constexpr DType u4{Kind::kUInt4, 1};
+inline constexpr DType i2{Kind::kInt2, 1};
+inline constexpr DType u2{Kind::kUInt2, 1};
 
 // An element of `bytes` bytes that is only ever copied. Throws unless 1 <= bytes <= 64.
 DType opaque(int64_t bytes);

@@ -80,7 +80,7 @@ class Fixed {
   int size_ = 0;
 };
 
-// Sizes, strides, axes: one number a dimension.
+// Sizes, strides, axes: one number per dimension.
 using Dims = Fixed<int64_t>;
 
 }  // namespace sheaf

@@ -51,6 +51,8 @@ struct XlaGatherOptions {
   int64_t index_vector_dim = 0;
   Dims slice_sizes = {};
   IndexRule rule = {.negative = Negative::kOutOfRange, .out_of_range = OutOfRange::kClamp};
+
+  friend bool operator==(const XlaGatherOptions&, const XlaGatherOptions&) = default;
 };
 
 // Plans. Without `output` the output is contiguous; with it, its sizes and type must be the

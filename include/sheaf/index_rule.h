@@ -52,6 +52,9 @@ class Scalar {
   using Value = std::variant<int64_t, uint64_t, double, std::complex<double>>;
   const Value& value() const { return value_; }
 
+  // The same bits of the same type: -0.0 is not 0.0, 1.0 is not 1, and a NaN equals itself.
+  friend bool operator==(const Scalar& a, const Scalar& b);
+
  private:
   Value value_ = int64_t{0};
 };
@@ -60,6 +63,8 @@ struct IndexRule {
   Negative negative = Negative::kFromEnd;
   OutOfRange out_of_range = OutOfRange::kFail;
   Scalar fill_value = {};  // only read by kFill
+
+  friend bool operator==(const IndexRule&, const IndexRule&) = default;
 };
 
 }  // namespace sheaf

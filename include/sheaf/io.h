@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Tables in files. A tensor in a .npy, .npz, .safetensors, .onnx or raw file is data for every
-// gather, and the target of every scatter, without being loaded: rows are fetched, then moved. The
-// results have the same bits as in memory. docs/files.md has the formats, limits and guarantees.
+// Tables in files. A tensor in a .npy, .npz, .safetensors, .onnx, .gguf or raw file is data for
+// every gather, and the target of every scatter, without being loaded: rows are fetched, then
+// moved. The results have the same bits as in memory. docs/files.md has the formats, limits and
+// guarantees.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "sheaf/encoded_gather.h"
 #include "sheaf/error.h"
 #include "sheaf/gather.h"
 #include "sheaf/plan.h"
@@ -23,26 +25,51 @@
 
 namespace sheaf {
 
-enum class FileFormat { kNpy, kNpz, kSafetensors, kOnnx, kRaw };
-std::string_view to_string(FileFormat format);  // "npy", "npz", "safetensors", "onnx", "raw"
+enum class FileFormat { kNpy, kNpz, kSafetensors, kOnnx, kRaw, kGguf };
+std::string_view to_string(
+    FileFormat format);  // "npy", "npz", "safetensors", "onnx", "raw", "gguf"
 
-// What a file says about one tensor. Nothing of its data has been read.
+// What is known of a tensor: what its file says, of which nothing else has been read. Of a table in
+// memory, path and name are empty.
 struct TableInfo {
   std::string name;
   TensorSpec spec;  // Fortran order shows in the strides
   int64_t bytes = 0;
   std::string path;         // the file that holds the data: a shard, or external data
   int64_t offset = 0;       // of the first byte in that file
-  std::string storage;      // "plain"; "deflate" or "fields": read as a whole or in order
+  std::string storage;      // "plain"; "deflate", "fields", "packed": decoded as it is read
   std::string unsupported;  // not empty: why this tensor cannot be opened
+  // Of rows that are decoded as they are read; `spec` has their bytes. kPlain for all others:
+  // `spec` has the elements.
+  EncodedSpec encoded = {};
 };
 
-struct TableSource;  // where the bytes come from
+struct TableSource;   // where the bytes come from
+struct TableState;    // what calls on queues keep from one to the next: sheaf/table.h
+struct TableOptions;  // sheaf/table.h
 
-// One tensor of a file. Cheap to copy; copies share the open file. Safe to use from many threads. A
-// scatter in place gives the file a new version, which all tables of the same File follow.
+enum class TablePlace : uint8_t { kFile, kHost, kDevice };
+std::string_view to_string(TablePlace place);  // "file", "host", "device"
+
+// One tensor, wherever it lies: in a file, in host memory or in memory of a device. Cheap to copy;
+// copies share the open file, or hold the memory. Safe to use from many threads. A scatter in place
+// gives a file a new version, which all tables of the same File follow. sheaf/table.h feeds devices
+// from tables; the functions below take tables in files and in host memory.
 class Table {
  public:
+  // Memory that is there until the last copy of the table is gone: `held` is kept so long. A null
+  // `held` is the caller's promise. Refuses strides that are negative.
+  static Table host(const ConstTensor& data, std::shared_ptr<const void> held);
+  static Table host(Array data);
+  // The same for rows that hold all they need to be decoded (kRow…, kQ… of sheaf/encoding.h).
+  static Table host_encoded(const Encoded& data, std::shared_ptr<const void> held);
+  static Table device(std::string_view device, const ConstTensor& data,
+                      std::shared_ptr<const void> held);
+
+  TablePlace place() const;
+  // The same rows with other options, and pieces, cache and statistics of their own.
+  Table with(const TableOptions& options) const;
+
   const TensorSpec& spec() const { return info_.spec; }
   const TableInfo& info() const { return info_; }
   Array load() const;  // all of it, in memory, row-major
@@ -51,12 +78,13 @@ class Table {
   void read(int64_t offset, void* to, int64_t bytes) const;
 
   const std::shared_ptr<const TableSource>& source() const { return source_; }
-  Table(TableInfo info, std::shared_ptr<const TableSource> source)
-      : info_(std::move(info)), source_(std::move(source)) {}
+  TableState& state() const { return *state_; }
+  Table(TableInfo info, std::shared_ptr<const TableSource> source);
 
  private:
   TableInfo info_;
   std::shared_ptr<const TableSource> source_;
+  std::shared_ptr<TableState> state_;
 };
 
 // A file of tensors. Opening reads the headers only.
@@ -154,6 +182,23 @@ Array gather_nd(const Table& data, const ConstTensor& indices, const GatherNdOpt
                 const FileOptions& = {});
 Array xla_gather(const Table& data, const ConstTensor& indices, const XlaGatherOptions&,
                  const FileOptions& = {});
+
+// Gathers of decoded rows from a table whose info() has an encoding; gather() on it moves the rows
+// as they are stored. Rows are decoded as they come, whole ones without more memory than the output
+// has; elements of rows (along the last axis, gather_elements) need the table in
+// FileOptions::memory.
+Array gather_encoded(const Table& data, const ConstTensor& indices, const GatherOptions& = {},
+                     DType type = f32, const FileOptions& = {});
+Array gather_encoded(const Table& data, const ConstTensor& indices, const GatherElementsOptions&,
+                     DType type = f32, const FileOptions& = {});
+Array gather_encoded(const Table& data, const ConstTensor& indices, const GatherNdOptions&,
+                     DType type = f32, const FileOptions& = {});
+
+// The same by a plan for data.info().encoded, into an output without gaps, and into a new file.
+FileStats run(const EncodedGatherPlan& plan, const Table& data, const ConstTensor& indices,
+              const Tensor& output, const FileOptions& = {});
+FileStats run_to_file(const EncodedGatherPlan& plan, const Table& data, const ConstTensor& indices,
+                      const std::string& path, const FileOptions& = {});
 
 // The scatters, in place: the table's file is replaced by one with the updates applied, as
 // run_scatter_to_file does it.

@@ -31,7 +31,7 @@ struct MoveCall {
 };
 
 struct Move {
-  size_t inputs, outputs;  // 0: as many as there are
+  size_t inputs, outputs;  // 0: any number
   std::function<void(MoveCall&)> run;
 };
 
@@ -99,6 +99,14 @@ void read_arrays(const std::string& call, Role role, const nb::list& objects,
   }
 }
 
+void refuse_other_count(const std::string& call, const char* what, size_t wanted, size_t given) {
+  if (wanted != 0 && given != wanted) {
+    raise_argument(refusal_text(cat(call, ": wrong number of arrays"),
+                                cat(given, " ", what, ", but the move has ", wanted),
+                                "the functions of sheaf, which pass what a move takes"));
+  }
+}
+
 int64_t run_move(const std::string& call, const nb::list& inputs, const nb::list& outputs,
                  const std::vector<int64_t>& dims, int64_t axis, const std::string& mode,
                  bool largest) {
@@ -108,12 +116,12 @@ int64_t run_move(const std::string& call, const nb::list& inputs, const nb::list
                                                 {"wrap", PadMode::kWrap}};
   const auto move = moves().find(call);
   const auto pad_mode = modes.find(mode);
-  if (move == moves().end() || pad_mode == modes.end() ||
-      (move->second.inputs != 0 && nb::len(inputs) != move->second.inputs) ||
-      (move->second.outputs != 0 && nb::len(outputs) != move->second.outputs)) {
+  if (move == moves().end() || pad_mode == modes.end()) {
     raise_argument(refusal_text(cat(call, ": unknown move or mode"), cat("mode = \"", mode, "\""),
                                 "edge, reflect, symmetric, wrap or constant"));
   }
+  refuse_other_count(call, "inputs", move->second.inputs, nb::len(inputs));
+  refuse_other_count(call, "outputs", move->second.outputs, nb::len(outputs));
   std::vector<View> from, to;
   read_arrays(call, Role::kData, inputs, from);
   read_arrays(call, Role::kOutput, outputs, to);

@@ -20,6 +20,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "call.h"
+#include "encoded.h"
 #include "errors.h"
 #include "sheaf/explain.h"
 #include "sheaf/gather.h"
@@ -45,18 +46,10 @@ Of a gather: a scatter-add onto zeros, run(None, indices, gradient of the output
 gradient of data. Of a scatter (none or add): a gather, run(gradient of the output, indices), which
 gives the gradient of the updates.)";
 
-DType dtype_from(nb::handle object) {
-  if (nb::isinstance<nb::str>(object)) {
-    return dtype_from_name(nb::cast<std::string>(object));
-  }
-  const nb::object descr = nb::module_::import_("numpy").attr("dtype")(object);
-  return dtype_from_numpy(reinterpret_cast<PyArray_Descr*>(descr.ptr()), {"Spec", Role::kData});
-}
-
 void init_spec(TensorSpec* self, nb::handle dtype, const std::vector<int64_t>& shape,
                nb::handle strides) {
   const Dims sizes{std::span<const int64_t>(shape)};
-  const DType type = dtype_from(dtype);
+  const DType type = dtype_from(dtype, "Spec");
   if (strides.is_none()) {
     new (self) TensorSpec(type, sizes);
     return;
@@ -91,18 +84,18 @@ Described describe_tensor(nb::handle object, const Argument& argument) {
 template <class Keywords>
 Plan make(Op op, const Passed& passed, const Keywords& keywords) {
   const Described data = describe_tensor(passed.data, {to_string(op), Role::kData});
-  const Request r = request_from(op, keywords, data.descr);
-  const TensorSpec indices = describe_tensor(passed.indices, {r.name, Role::kIndices}).spec;
-  TensorSpec updates;
+  Request r = request_from(op);
+  set_options(r, keywords, data.descr);
+  r.data = data.spec;
+  r.indices = describe_tensor(passed.indices, {r.name, Role::kIndices}).spec;
   if (passed.updates.is_valid()) {
     const Elements like{data.spec.dtype, data.descr};
-    updates = describe_tensor(passed.updates, {r.name, Role::kUpdates, &like}).spec;
+    r.updates = describe_tensor(passed.updates, {r.name, Role::kUpdates, &like}).spec;
   }
-  if (passed.out.is_none()) {
-    return plan_for(r, {data.spec, indices, updates})->plan;
+  if (!passed.out.is_none()) {
+    r.set_output(describe_tensor(passed.out, {r.name, Role::kOutput}).spec);
   }
-  const TensorSpec output = describe_tensor(passed.out, {r.name, Role::kOutput}).spec;
-  return plan_for(r, {data.spec, indices, updates, &output})->plan;
+  return plan_for(r)->plan;
 }
 
 Plan plan_gather(std::string_view op, nb::handle data, nb::handle indices, nb::handle out,
@@ -180,13 +173,9 @@ nb::object python_number(const Scalar& scalar) {
       scalar.value());
 }
 
-// A plan is pickled as the call that makes it again. Plans of XLA's forms are not made by one.
+// A plan is pickled as the call that makes it again. Python has no plans of XLA's general forms.
 nb::tuple reduce_plan(const Plan& plan) {
   const Request& r = plan.request();
-  if (r.xla != nullptr) {
-    raise_unsupported(refusal_text("plan: cannot be pickled", "it is one of XLA's general form",
-                                   "the options of the call that made it"));
-  }
   const nb::tuple options = nb::make_tuple(
       std::string(to_string(r.op)), r.axis, r.batch_dims, r.broadcast,
       std::string(to_string(r.rule.out_of_range)), std::string(to_string(r.rule.negative)),
@@ -207,25 +196,23 @@ Plan plan_again(const TensorSpec& data, const TensorSpec& indices, nb::handle up
   const std::string accumulate = text(11);
   const auto axis = nb::cast<int64_t>(options[1]);
   const auto batch_dims = nb::cast<int64_t>(options[2]);
-  Request r =
-      is_scatter(op)
-          ? request_from(
-                op,
+  Request r = request_from(op);
+  if (is_scatter(op)) {
+    set_options(r,
                 ScatterKeywords{axis, batch_dims, reduction, nb::cast<bool>(options[8]),
                                 nb::cast<bool>(options[9]), accumulate, out_of_range, negative},
-                nullptr)
-          : request_from(op,
-                         GatherKeywords{axis, batch_dims, nb::cast<bool>(options[3]), out_of_range,
-                                        negative, options[6]},
-                         nullptr);
+                nullptr);
+    r.updates = nb::cast<TensorSpec>(updates);
+  } else {
+    set_options(r,
+                GatherKeywords{axis, batch_dims, nb::cast<bool>(options[3]), out_of_range, negative,
+                               options[6]},
+                nullptr);
+  }
   r.onto_zeros = nb::cast<bool>(options[10]);
   r.data = data;
   r.indices = indices;
-  r.output = output;
-  r.output_given = true;
-  if (is_scatter(op)) {
-    r.updates = nb::cast<TensorSpec>(updates);
-  }
+  r.set_output(output);
   return make_plan(r);
 }
 
@@ -357,11 +344,12 @@ void bind_plans(nb::module_& module) {
   bind_spec(module);
   bind_plan(module);
   module.def("plan_gather", plan_gather, "op"_a, "data"_a.none(), "indices"_a.none(),
-             "out"_a.none(), "axis"_a, "batch_dims"_a, "broadcast"_a, "out_of_range"_a,
-             "negative"_a, "fill_value"_a.none());
+             "out"_a.none(), nb::kw_only(), "axis"_a = 0, "batch_dims"_a = 0, "broadcast"_a = false,
+             "out_of_range"_a = "fail", "negative"_a = "from_end", "fill_value"_a.none() = 0);
   module.def("plan_scatter", plan_scatter, "op"_a, "data"_a.none(), "indices"_a.none(),
-             "updates"_a.none(), "out"_a.none(), "axis"_a, "batch_dims"_a, "reduction"_a,
-             "include_self"_a, "relaxed"_a, "accumulate"_a, "out_of_range"_a, "negative"_a);
+             "updates"_a.none(), "out"_a.none(), nb::kw_only(), "axis"_a = 0, "batch_dims"_a = 0,
+             "reduction"_a = "none", "include_self"_a = true, "relaxed"_a = false,
+             "accumulate"_a = "", "out_of_range"_a = "fail", "negative"_a = "from_end");
   module.def("element_map", map_elements, "plan"_a, "indices"_a,
              nb::sig("def element_map(plan: Plan, indices: typing.Any) -> tuple[typing.Any, "
                      "typing.Any]"),

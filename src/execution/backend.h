@@ -11,9 +11,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "execution/bag_kernel.h"
 #include "execution/cancel.h"
-#include "execution/copy_rows.h"
+#include "execution/checks.h"
+#include "execution/encoded_kernel.h"
+#include "execution/moe_steps.h"
+#include "execution/staging.h"
 #include "sheaf/plan.h"
 
 namespace sheaf {
@@ -28,6 +33,18 @@ struct ScatterBuffers {
   std::byte* data;  // the plan's output, which holds the base already
   const std::byte* indices;
   const std::byte* updates;
+};
+
+// Rows from places that are known already: what is left of a gather once its indices are resolved.
+struct RowCopy {
+  const std::byte* data;
+  const int64_t* offsets;  // bytes from data to each row
+  int64_t count;
+  int64_t row_bytes;  // 1 or more
+  std::byte* output;  // rows side by side
+  // Of all that is written before any of it is read: what does not fit the cache is written around
+  // it.
+  int64_t written_bytes;
 };
 
 // What the check of the indices found: in device memory, at the head of a workspace, or on the
@@ -48,6 +65,7 @@ struct Launch {
   std::byte* workspace = nullptr;  // of the kernel; null on the host if there was no memory for it
   const Plan* plan = nullptr;      // a gather's, whose indices a kernel with Checks::kFirst checks
   int threads = 0;                 // host: at most this many; 0: as many as pay
+  std::string_view mover = {};     // the kernel's mover that was asked for; empty: any
   // The output is fresh, and nothing was checked before: a kernel reports bad indices that it meets
   // and may leave anything in the output. Only set for kernels with Checks::kWhileMoving.
   bool check_while_moving = false;
@@ -61,13 +79,16 @@ struct KernelQuery {
   uintptr_t addresses = 0;
   bool relaxed = false;        // the order of a scatter's updates is free
   const Plan* plan = nullptr;  // whose nest it is; null for the nest of a step
+  uintptr_t output = 0;        // a gather's output alone
+  int threads = 0;             // as in Launch
+  void* stream = nullptr;      // device: what fits may depend on which of them it is
 };
 
-// How a kernel can take part in checking indices under kFail.
-enum class Checks {
-  kNever,        // the driver checks all indices before the kernel runs
-  kWhileMoving,  // it can report bad indices that it meets, for fresh outputs
-  kFirst,        // it checks all indices itself before it writes anything
+// What a mover, one of a kernel's ways to move rows, says to a nest that the kernel accepts.
+struct MoverReport {
+  std::string_view name;
+  const char* refusal;  // why it cannot move the rows, or is not worth it; null if it does
+  bool can_run;         // if it is asked for
 };
 
 template <class Buffers>
@@ -82,6 +103,9 @@ struct KernelOn {
   Checks checks = Checks::kNever;
   // Bytes of Launch::workspace that it wants for this nest; null: none.
   size_t (*workspace_bytes)(const Nest& nest, int threads) = nullptr;
+  // Its movers, the first without a refusal being the one that runs; null: it has but one way.
+  // "KERNEL/MOVER" asks for one (Launch::mover).
+  std::vector<MoverReport> (*movers)(const KernelQuery& query) = nullptr;
 };
 using GatherKernel = KernelOn<GatherBuffers>;
 using ScatterKernel = KernelOn<ScatterBuffers>;
@@ -97,8 +121,9 @@ struct DeviceSteps {
   size_t (*free_bytes)();
   // Enqueued.
   void (*zero)(void* memory, size_t bytes, void* stream);
-  // Makes ready for a run on the calling thread; throws kUnsupported if there is no device.
-  void (*prepare)();
+  // Makes ready for a run on the calling thread, in the order of `stream`; throws kUnsupported if
+  // there is no device.
+  void (*prepare)(void* stream);
   // Enqueued behind a kernel that ran with check_while_moving: if that met a bad index, completes
   // the verdict as check() would have.
   void (*complete_verdict)(const Plan& plan, const std::byte* indices, const Launch& launch);
@@ -111,8 +136,13 @@ struct DeviceSteps {
   void (*check_launches)(const char* what);
   // An element of `type` that kernels compute with stands at a multiple of this many bytes.
   int64_t (*alignment)(DType type);
+  // Steps of a run may be collected; this, at its end, sends them to the device. Null: each step
+  // was sent when it was enqueued.
+  void (*submit)(void* stream) = nullptr;
   int dlpack_type;   // DLPack's number for this kind of device
   int (*current)();  // which device of that kind the calling thread uses
+  // Null: transfers that return when they are done are all it has.
+  const StagingSteps* staging = nullptr;
 };
 
 struct Backend {
@@ -139,11 +169,20 @@ struct Backend {
   // sums (as output).
   void (*divide)(const Nest& nest, DType type, const std::byte* counts, std::byte* sums,
                  int64_t self, const Launch& launch);
-  // Host: run_ranges() of ranges.h, from at most `threads`. Null: it has no threads.
+  // Host: run_ranges() of host_steps.h, from at most `threads`. Null: it has no threads.
   void (*ranges)(int64_t count, int64_t bytes, int threads,
                  const std::function<void(int64_t, int64_t)>& work) = nullptr;
-  // Host: copy_rows() of copy_rows.h. Null: plain loops do.
+  // Host: copy_rows() of host_steps.h. Null: plain loops do.
   void (*copy_rows)(const RowCopy& copy, int threads) = nullptr;
+  // Kernels for bags. Empty: other backends run them, or on a device nobody does.
+  std::span<const BagKernel> bag = {};
+  // The same for gathers of encoded tables.
+  std::span<const EncodedKernel> encoded = {};
+  // Device, enqueued: checks the segments of a bag without output, in the workspace of its kernel.
+  void (*check_segments)(const BagNest& nest, const BagBuffers& buffers,
+                         const Launch& launch) = nullptr;
+  // Device: mixtures of experts. Null: it has none.
+  const MoeSteps* moe = nullptr;
 };
 
 }  // namespace sheaf

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What host steps do to be cancelled: they count their work, and ask now and then.
+// How host steps are cancelled: they count their work and poll the caller's scope now and then.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +20,13 @@ const CancelScope* current_cancel_scope();
 void throw_if_cancelled(const CancelScope* scope, const Request& request);
 void throw_if_cancelled(const CancelScope* scope, std::string_view who);
 
-// Asks, and throws kCancelled if the answer is yes. For work that takes milliseconds.
+// Polls the scope, and throws kCancelled if it was cancelled. For work that takes milliseconds.
 void ask_and_throw(const CancelScope* scope, const Request& request);
 
-// One thread's way to ask: cheap enough for every block of a few hundred bytes.
+// Polls from one thread, cheaply enough for every block of a few hundred bytes.
 class CancelPoint {
  public:
-  // A piece of work between two questions; a core moves it in less than a millisecond.
+  // The work between two polls; a core moves it in less than a millisecond.
   static constexpr int64_t kPieceBytes = int64_t{1} << 20;
   // A row that is not in cache costs about as much as moving this many bytes.
   static constexpr int64_t kRowCost = 64;
@@ -48,7 +48,7 @@ class CancelPoint {
   bool stopped() const { return scope_ != nullptr && scope_->was_cancelled(); }
 
  private:
-  // A yes is asked for again at once, so that every loop around this one ends, too.
+  // Once cancelled, every call polls, so that the enclosing loops end as well.
   bool ask() {
     const bool yes = scope_->cancelled();
     left_ = yes ? 0 : kPieceBytes;

@@ -27,9 +27,33 @@ std::span<const KernelOn<Buffers>> kernels_of(const Backend& backend) {
   }
 }
 
-// "reference" asks for a backend, "reference.loops" for one kernel, "" for anything.
+// "reference" asks for a backend, "reference.loops" for one kernel, "cpu.rows/copy" for one kernel
+// with one of its movers, "" for anything.
 bool wanted(std::string_view asked, const Backend& backend, std::string_view kernel) {
-  return asked.empty() || asked == backend.name || asked == kernel;
+  return asked.empty() || asked == backend.name || asked.substr(0, asked.find('/')) == kernel;
+}
+
+std::string_view mover_of(std::string_view asked) {
+  const size_t slash = asked.empty() ? asked.npos : asked.find('/');
+  return slash == asked.npos ? std::string_view() : asked.substr(slash + 1);
+}
+
+template <class Buffers>
+std::vector<MoverReport> movers_of(const KernelOn<Buffers>& kernel, const KernelQuery& query) {
+  return kernel.movers == nullptr ? std::vector<MoverReport>() : kernel.movers(query);
+}
+
+// Why a kernel that accepts a nest does not run it by the mover that was asked for; null if it
+// does.
+template <class Buffers>
+const char* mover_refusal(const KernelOn<Buffers>& kernel, const KernelQuery& query,
+                          std::string_view mover) {
+  for (const MoverReport& report : movers_of(kernel, query)) {
+    if (report.name == mover) {
+      return report.can_run ? nullptr : report.refusal;
+    }
+  }
+  return "it has no such mover";
 }
 
 template <class Buffers>
@@ -71,9 +95,17 @@ std::string_view binding_environment(Backends backends) {
 // Calls visit(backend, kernel, refusal) for each wanted kernel in order until it returns true.
 template <class Buffers, class Visit>
 void ask_kernels(Backends backends, const KernelQuery& query, std::string_view asked, Visit visit) {
+  const std::string_view mover = mover_of(asked);
   for (const Backend* backend : backends) {
     for (const KernelOn<Buffers>& kernel : kernels_of<Buffers>(*backend)) {
-      if (wanted(asked, *backend, kernel.name) && visit(*backend, kernel, kernel.refusal(query))) {
+      if (!wanted(asked, *backend, kernel.name)) {
+        continue;
+      }
+      const char* why = kernel.refusal(query);
+      if (why == nullptr && !mover.empty()) {
+        why = mover_refusal(kernel, query, mover);
+      }
+      if (visit(*backend, kernel, why)) {
         return;
       }
     }
@@ -86,8 +118,10 @@ template <class Buffers>
   std::string refusals;
   ask_kernels<Buffers>(backends, query, asked,
                        [&](const Backend&, const KernelOn<Buffers>& kernel, const char* why) {
-                         refusals +=
-                             cat(refusals.empty() ? "" : "; ", kernel.name, " refuses: ", why);
+                         const std::string_view name =
+                             mover_of(asked).empty() ? kernel.name : asked;
+                         refusals += cat(refusals.empty() ? "" : "; ", name,
+                                         " refuses: ", why == nullptr ? "nothing" : why);
                          return false;
                        });
   if (refusals.empty()) {
@@ -120,6 +154,22 @@ Choice<Buffers> choose(const Plan& plan, const KernelQuery& query, const Backend
   return choice;
 }
 
+// One for a kernel that refuses or has one way to move rows, else one per mover.
+template <class Buffers>
+void add_reports(const KernelOn<Buffers>& kernel, const KernelQuery& query, std::string_view asked,
+                 const char* why, std::vector<KernelReport>& all) {
+  if (why != nullptr || kernel.movers == nullptr) {
+    all.push_back({std::string(kernel.name), why == nullptr ? "" : why, why == nullptr});
+    return;
+  }
+  for (const MoverReport& mover : movers_of(kernel, query)) {
+    if (asked.empty() || asked == mover.name) {
+      const bool runs = mover.refusal == nullptr || asked == mover.name;
+      all.push_back({cat(kernel.name, "/", mover.name), runs ? "" : mover.refusal, mover.can_run});
+    }
+  }
+}
+
 template <class Buffers>
 std::vector<KernelReport> reports(const KernelQuery& query, Backends backends,
                                   std::string_view asked) {
@@ -129,9 +179,17 @@ std::vector<KernelReport> reports(const KernelQuery& query, Backends backends,
   std::vector<KernelReport> all;
   ask_kernels<Buffers>(backends, query, asked,
                        [&](const Backend&, const KernelOn<Buffers>& kernel, const char* why) {
-                         all.push_back({std::string(kernel.name), why == nullptr ? "" : why});
+                         add_reports(kernel, query, mover_of(asked), why, all);
                          return false;
                        });
+  return all;
+}
+
+template <class Buffers>
+std::vector<KernelReport> reports_on(const Choice<Buffers>& choice, const KernelQuery& query,
+                                     std::string_view asked) {
+  std::vector<KernelReport> all;
+  add_reports(*choice.kernel, query, asked_mover(asked), nullptr, all);
   return all;
 }
 
@@ -140,12 +198,20 @@ const Plan& inner_plan(const Plan& plan) {
   return plan.is_scatter() && plan.scatter_steps().wide ? plan.scatter_steps().wide->plan : plan;
 }
 
-KernelQuery query_of(const Plan& asked) {
+KernelQuery query_of(const Plan& asked, void* stream) {
   const Plan& plan = inner_plan(asked);
-  return {.nest = plan.nest(), .addresses = 0, .relaxed = plan.request().relaxed, .plan = &plan};
+  return {.nest = plan.nest(),
+          .addresses = 0,
+          .relaxed = plan.request().relaxed,
+          .plan = &plan,
+          .stream = stream};
 }
 
 }  // namespace
+
+std::string_view asked_mover(std::string_view asked) {
+  return mover_of(asked.empty() ? kernel_of_environment() : asked);
+}
 
 Choice<GatherBuffers> choose_gather(const Plan& plan, const KernelQuery& query,
                                     const Backend* device, std::string_view asked) {
@@ -168,14 +234,15 @@ std::vector<KernelReport> kernels_for(const Plan& plan, const Queue& queue,
   Backends backends = host_backends();
   const Backend* device = nullptr;
   if (!queue.device.empty()) {
-    if (!device_available(queue.device)) {
+    if (queue.stream == nullptr && !device_available(queue.device)) {
       return {};
     }
     device = prepared_device(queue);
     backends = Backends(&device, 1);
   }
-  return plan.is_scatter() ? reports<ScatterBuffers>(query_of(plan), backends, options.kernel)
-                           : reports<GatherBuffers>(query_of(plan), backends, options.kernel);
+  const KernelQuery query = query_of(plan, queue.stream);
+  return plan.is_scatter() ? reports<ScatterBuffers>(query, backends, options.kernel)
+                           : reports<GatherBuffers>(query, backends, options.kernel);
 }
 
 std::vector<KernelReport> kernels_for(const Plan& plan, const RunOptions& options) {
@@ -183,10 +250,14 @@ std::vector<KernelReport> kernels_for(const Plan& plan, const RunOptions& option
 }
 
 std::string kernel_name(const Plan& plan, const RunOptions& options) {
-  const KernelQuery query = query_of(plan);
-  return std::string(plan.is_scatter()
-                         ? choose_scatter(plan, query, nullptr, options.kernel).kernel->name
-                         : choose_gather(plan, query, nullptr, options.kernel).kernel->name);
+  const KernelQuery query = query_of(plan, nullptr);
+  const std::vector<KernelReport> all =
+      plan.is_scatter()
+          ? reports_on(choose_scatter(plan, query, nullptr, options.kernel), query, options.kernel)
+          : reports_on(choose_gather(plan, query, nullptr, options.kernel), query, options.kernel);
+  return std::find_if(all.begin(), all.end(),
+                      [](const KernelReport& report) { return report.refusal.empty(); })
+      ->name;
 }
 
 size_t workspace_bytes(const Plan& plan, const Queue& queue, const RunOptions& options) {
@@ -194,7 +265,7 @@ size_t workspace_bytes(const Plan& plan, const Queue& queue, const RunOptions& o
   if (device == nullptr) {
     return 0;
   }
-  const KernelQuery query = query_of(plan);
+  const KernelQuery query = query_of(plan, queue.stream);
   const Nest& nest = query.nest;
   const size_t kernel =
       plan.is_scatter() ? kernel_bytes(choose_scatter(plan, query, device, options.kernel), nest, 0)

@@ -13,13 +13,17 @@ struct Choice {
   const KernelOn<Buffers>* kernel = nullptr;
 };
 
-// Among the kernels of `device`, or of all host backends if it is null. `asked` may name a kernel
-// or a backend; if it is empty, SHEAF_KERNEL does, where it names one of those in question. Throws
-// kUnsupported if the kernel that was asked for refuses, or does not exist.
+// Among the kernels of `device`, or of all host backends if it is null. `asked` may name a kernel,
+// one of its movers or a backend; if it is empty, SHEAF_KERNEL does, where it names one of those in
+// question. Throws kUnsupported if the kernel that was asked for refuses, or does not exist.
 Choice<GatherBuffers> choose_gather(const Plan& plan, const KernelQuery& query,
                                     const Backend* device, std::string_view asked);
 Choice<ScatterBuffers> choose_scatter(const Plan& plan, const KernelQuery& query,
                                       const Backend* device, std::string_view asked);
+
+// The mover that `asked`, or SHEAF_KERNEL, names ("copy" of "cpu.rows/copy"); empty: any. No part
+// of a Choice, which is returned in registers.
+std::string_view asked_mover(std::string_view asked);
 
 // Workspace that the chosen kernel wants for a nest.
 template <class Buffers>

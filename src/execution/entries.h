@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A plan taken apart for those who run it piecewise (on shards, or on rows fetched from a file):
+// A plan taken apart, to be run piecewise (on shards, or on rows fetched from a file):
 // first every index becomes the entry it names, then the same operator runs on entries. What an
 // index means and where an entry lies are decided apart.
 #pragma once

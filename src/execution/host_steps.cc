@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "execution/cancel.h"
 #include "execution/choice.h"
+#include "execution/registry.h"
 #include "plan/reduce.h"
 
 namespace sheaf {
@@ -137,9 +139,28 @@ void host_divide(const Nest& nest, DType type, const std::byte* counts, std::byt
   Divider{nest, type, counts, sums, self, cancel}.loops(0, 0, 0);
 }
 
-void host_convert(const Nest& nest, DType from, DType to, const std::byte* data, std::byte* output,
-                  const Launch& launch) {
+namespace {
+
+using Work = std::function<void(int64_t, int64_t)>;
+
+void run_on_host(int64_t count, int64_t bytes, const Queue& queue, const Work& work) {
+  for (const Backend* backend : host_backends()) {
+    if (backend->ranges != nullptr) {
+      return backend->ranges(count, bytes, queue.threads, work);
+    }
+  }
+  work(0, count);  // a build without the cpu backend; GCOVR_EXCL_LINE
+}
+
+// The points of a range of the outermost loop.
+void convert_range(Nest nest, int64_t begin, int64_t end, DType from, DType to,
+                   const std::byte* data, std::byte* output, const Launch& launch) {
   CancelPoint cancel(launch.cancel);
+  if (!nest.loops.empty()) {
+    data += begin * nest.loops[0].data;
+    output += begin * nest.loops[0].output;
+    nest.loops[0].extent = end - begin;
+  }
   with_small_float(from == f32 ? to : from, [&](auto zero) {
     using Narrow = decltype(zero);
     if (from == f32) {
@@ -160,6 +181,52 @@ void host_convert(const Nest& nest, DType from, DType to, const std::byte* data,
           });
     }
   });
+}
+
+}  // namespace
+
+void host_convert(const Nest& nest, DType from, DType to, const std::byte* data, std::byte* output,
+                  const Launch& launch) {
+  int64_t points = 1;
+  for (const Loop& loop : nest.loops) {
+    points *= loop.extent;
+  }
+  const int64_t outer = nest.loops.empty() ? 1 : nest.loops[0].extent;
+  const auto convert = [&](int64_t begin, int64_t end) {
+    convert_range(nest, begin, end, from, to, data, output, launch);
+  };
+  run_on_host(outer, points * (from.bytes() + to.bytes()), {.threads = launch.threads},
+              std::cref(convert));  // a copy might take memory
+}
+
+void run_ranges(std::string_view who, int64_t count, int64_t bytes, const Queue& queue,
+                const Work& work) {
+  const CancelScope* scope = current_cancel_scope();
+  if (scope == nullptr || count == 0) {
+    return run_on_host(count, bytes, queue, work);
+  }
+  const int64_t item_bytes = std::max<int64_t>(1, bytes / count);
+  const int64_t step = std::max<int64_t>(1, CancelPoint::kPieceBytes / item_bytes);
+  run_on_host(count, bytes, queue, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end && !scope->cancelled(); at += std::min(step, end - at)) {
+      work(at, at + std::min(step, end - at));
+    }
+  });
+  throw_if_cancelled(scope, who);
+}
+
+void copy_rows(const RowCopy& copy, int threads) {
+  for (const Backend* backend : host_backends()) {
+    if (backend->copy_rows != nullptr) {
+      return backend->copy_rows(copy, threads);
+    }
+  }
+  // A build without the cpu backend; GCOVR_EXCL_START
+  for (int64_t i = 0; i < copy.count; ++i) {
+    std::memcpy(copy.output + i * copy.row_bytes, copy.data + copy.offsets[i],
+                static_cast<size_t>(copy.row_bytes));
+  }
+  // GCOVR_EXCL_STOP
 }
 
 }  // namespace sheaf

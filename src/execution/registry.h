@@ -16,14 +16,16 @@ std::span<const Backend* const> host_backends();
 // Those that run on a device's memory.
 std::span<const Backend* const> device_backends();
 
+// The one of that name; "reference" is always there.
+const Backend& host_backend(std::string_view name);
+
 // Throws kUnsupported if this build has no device of that name.
 const Backend& device_backend(std::string_view name);
 
 // The one whose memory DLPack gives this number; null if this build has none.
 const Backend* device_of_dlpack(int dlpack_type);
 
-// Adds a backend of another library, in front of those that are there. To be called before the
-// first run: the lists are not guarded.
+// Adds a backend of another library, in front of those that are there.
 void add_backend(const Backend& backend);
 
 }  // namespace sheaf

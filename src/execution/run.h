@@ -22,14 +22,12 @@ void start_gather(const Plan& plan, const TensorMemory& memory, const Queue& que
 void start_scatter(const Plan& plan, const TensorMemory& memory, const Queue& queue,
                    const RunOptions& options);
 
-// run_wide_scatter.cc: the same for a scatter of narrow floats that accumulates in f32. Its memory
-// has been checked.
-void start_wide_scatter(const Plan& plan, const TensorMemory& memory, const Queue& queue,
-                        const RunOptions& options);
-
-// check_memory.cc: null pointers, ranges that leave the address space, an output that overlaps an
-// input, a plan of the other kind.
-void check_gather_memory(const Plan& plan, const TensorMemory& memory);
+// Refuses null pointers, ranges that leave the address space, an output that overlaps an input, and
+// a plan of the other kind.
 void check_scatter_memory(const Plan& plan, const TensorMemory& memory);
+
+// The same for a gather whose data is in other memory: only indices and output are looked at.
+// `same_memory`: they are in the same, so that they may overlap.
+void check_indices_and_output(const Plan& plan, const TensorMemory& memory, bool same_memory);
 
 }  // namespace sheaf

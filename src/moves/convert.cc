@@ -116,6 +116,10 @@ void with_type(DType type, Body body) {
     case Kind::kFloat64: return body(double{});
     case Kind::kComplex64:
     case Kind::kComplex128:
+    case Kind::kInt4:
+    case Kind::kUInt4:
+    case Kind::kInt2:
+    case Kind::kUInt2:
     case Kind::kOpaque: return;  // is_number() is false
   }
 }
@@ -136,7 +140,7 @@ void store_as(const WideNumber* from, Member member, std::byte* to, int64_t step
 
 bool is_number(DType type) {
   return type.kind() != Kind::kComplex64 && type.kind() != Kind::kComplex128 &&
-         type.kind() != Kind::kOpaque;
+         type.kind() != Kind::kOpaque && !type.is_sub_byte();
 }
 
 Wide wide_of(DType type) {

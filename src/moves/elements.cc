@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "execution/ranges.h"
+#include "execution/host_steps.h"
 #include "execution/registry.h"
 #include "moves/check.h"
 #include "moves/convert.h"

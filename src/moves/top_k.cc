@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "execution/cancel.h"
-#include "execution/ranges.h"
+#include "execution/host_steps.h"
 #include "moves/check.h"
 #include "moves/convert.h"
 #include "moves/moves.h"

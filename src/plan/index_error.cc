@@ -83,16 +83,51 @@ std::string bad_index_text(const Plan& plan, const BadIndex& bad) {
              counted(element_count(r.indices.sizes), "index is", "indices are"), " out of range");
 }
 
+// "={0,0,7}": `value` at place `at` of `count`, beside entries that exist.
+std::string values_with(int64_t count, int64_t at, const std::string& value) {
+  std::string text = "={";
+  for (int64_t e = 0; e < count; ++e) {
+    text += cat(e == 0 ? "" : ",", e == at ? value : "0");
+  }
+  return text + "}";
+}
+
+// The command that draws the call with the first bad index in it. The other indices are not known
+// here (a device reports the first alone), and of many the picture shows a call with one tuple.
+std::string bad_index_picture(const Request& r, const BadIndex& bad) {
+  constexpr int64_t kMostValues = 16;
+  const int64_t count = element_count(r.indices.sizes);
+  if (count <= kMostValues) {
+    int64_t at = 0;
+    for (int d = 0; d < r.indices.rank(); ++d) {
+      at = at * r.indices.sizes[d] + bad.position[d];
+    }
+    return explain_command(r, values_with(count, at, bad.value));
+  }
+  if (r.xla || r.batch_dims != 0) {
+    return explain_command(r);  // indices have sizes of data
+  }
+  Request one = r;
+  const int tuple = tuple_dim(r);
+  const bool element_each = r.op == Op::kGatherElements || r.op == Op::kScatterElements;
+  one.indices.sizes = element_each ? Dims(r.indices.rank(), 1) : Dims{1};
+  if (tuple >= 0) {
+    one.indices.sizes.push_back(r.indices.sizes[tuple]);
+  }
+  one.updates_given = false;
+  return explain_command(
+      one, values_with(tuple < 0 ? 1 : r.indices.sizes[tuple], bad.component, bad.value));
+}
+
 }  // namespace
 
 void throw_bad_index(const Plan& plan, const BadIndex& bad) {
   const Request& r = plan.request();
-  Refusal refusal = refusal_of(
-      r, {Reason::kIndex, "indices", bad.component, bad.position}, "index out of range",
-      bad_index_text(plan, bad),
-      is_scatter(r.op) ? "out_of_range = clamp or skip" : "out_of_range = clamp or fill");
+  Refusal refusal = refusal_of(r, {Reason::kIndex, "indices", bad.component, bad.position},
+                               "index out of range", bad_index_text(plan, bad),
+                               std::string(is_scatter(r.op) ? kScatterAdvice : kGatherAdvice));
   refusal.code = ErrorCode::kIndexOutOfRange;
-  refusal.picture = explain_command(r);
+  refusal.picture = bad_index_picture(r, bad);
   throw IndexError(std::move(refusal), bad.position, bad.count);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "plan/request.h"
 
@@ -15,6 +16,11 @@ struct BadIndex {
   int component = 0;  // of its tuple
   int64_t count = 0;  // of all bad ones
 };
+
+// What such an error advises. Front ends in which options are written in another way compare with
+// these, and say it in their own.
+inline constexpr std::string_view kGatherAdvice = "out_of_range = clamp or fill";
+inline constexpr std::string_view kScatterAdvice = "out_of_range = clamp or skip";
 
 // Throws the IndexError that says all this.
 [[noreturn]] void throw_bad_index(const Plan& plan, const BadIndex& bad);

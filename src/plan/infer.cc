@@ -237,7 +237,7 @@ TensorSpec contiguous(const Request& r, const char* tensor, const Dims& sizes) {
   refuse(r, {Reason::kTooLarge, tensor}, cat(tensor, " too large"),
          cat("the ", tensor, " would be ", r.data.dtype.name(), bracketed(sizes),
              ": more than 2^63 - 1 bytes"),
-         sizes == r.data.sizes ? "smaller data" : "fewer indices a call");
+         sizes == r.data.sizes ? "smaller data" : "fewer indices per call");
 }
 
 }  // namespace

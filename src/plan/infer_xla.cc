@@ -179,7 +179,7 @@ void take_slices_from_updates(Request& r, int64_t rank) {
                ", but the indices and update_window_dims make ", rank),
            cat("updates of ", counted(rank, "dimension", "dimensions")));
   }
-  XlaGatherOptions x = *r.xla;
+  XlaGatherOptions& x = *r.xla;
   x.slice_sizes = Dims(r.data.rank(), 1);
   int window = 0;
   for (int d = 0; d < r.data.rank(); ++d) {
@@ -187,7 +187,6 @@ void take_slices_from_updates(Request& r, int64_t rank) {
       x.slice_sizes[d] = r.updates.sizes[static_cast<int>(x.offset_dims[window++])];
     }
   }
-  r.xla = std::make_shared<const XlaGatherOptions>(x);
 }
 
 // The sizes of the grid: windows and index dimensions, each at its place.

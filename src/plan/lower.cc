@@ -151,7 +151,7 @@ int coordinate_axis(const Request& r, int c) {
 }
 
 int64_t coordinate_window(const Request& r, int c) {
-  return r.xla != nullptr ? r.xla->slice_sizes[coordinate_axis(r, c)] : 1;
+  return r.xla ? r.xla->slice_sizes[coordinate_axis(r, c)] : 1;
 }
 
 Nest lower(const Request& r) {

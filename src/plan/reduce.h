@@ -233,7 +233,11 @@ auto with_element_type(DType type, F f) {
     case Kind::kComplex64: return f(std::complex<float>{});
     case Kind::kComplex128: return f(std::complex<double>{});
     case Kind::kFloat64:
-    case Kind::kOpaque: break;  // validation lets no opaque element pass
+    case Kind::kInt4:  // validation lets nothing pass that is only ever copied
+    case Kind::kUInt4:
+    case Kind::kInt2:
+    case Kind::kUInt2:
+    case Kind::kOpaque: break;
   }
   return f(double{});
 }

@@ -97,7 +97,8 @@ std::string refusal_text(std::string_view what, std::string_view detail, std::st
 }
 
 std::string describe(const Request& r) {
-  std::string text = cat("data ", r.data.str(), "   indices ", r.indices.str());
+  std::string text =
+      cat("data ", r.encoded ? r.encoded->str() : r.data.str(), "   indices ", r.indices.str());
   if (is_scatter(r.op) && r.updates_given) {
     text += cat("   updates ", r.updates.str());
   }
@@ -105,9 +106,9 @@ std::string describe(const Request& r) {
   return r.output_given ? cat(text, "   output ", r.output.str()) : text;
 }
 
-std::string explain_command(const Request& r) {
+std::string explain_command(const Request& r, const std::string& values) {
   return cat("sheaf explain '", to_string(r.op), " ", compact(r.data), " ", compact(r.indices),
-             is_scatter(r.op) && r.updates_given ? cat(" ", compact(r.updates)) : "",
+             values, is_scatter(r.op) && r.updates_given ? cat(" ", compact(r.updates)) : "",
              attributes(r, " ", "="), reduction_attributes(r, " ", "="), rule_attributes(r), "'");
 }
 

@@ -16,7 +16,8 @@ std::string describe(const Request& request);
 
 // The command that draws this request: "sheaf explain 'gather f32[3,5] i64[4] axis=1'". What it
 // quotes is a problem string (tools/problem), which reads back as this request without strides.
-std::string explain_command(const Request& request);
+// `values` are those of indices, as in "={0,7}"; empty: none.
+std::string explain_command(const Request& request, const std::string& values = {});
 
 // The words of a refusal that speaks of a call: who asked, and all its shapes and types.
 Refusal refusal_of(const Request& request, const Cause& cause, std::string what, std::string detail,

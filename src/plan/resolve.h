@@ -101,6 +101,10 @@ auto with_index_type(DType type, F f) {
     case Kind::kFloat64:
     case Kind::kComplex64:
     case Kind::kComplex128:
+    case Kind::kInt4:
+    case Kind::kUInt4:
+    case Kind::kInt2:
+    case Kind::kUInt2:
     case Kind::kOpaque: break;
   }
   return f(int64_t{});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/scalar.h"
 
+#include <array>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <variant>
 
 #include "plan/refuse.h"
+#include "support/bit_cast.h"
 #include "support/float_bits.h"
 #include "support/number_text.h"
 #include "support/text.h"
@@ -73,6 +75,19 @@ std::optional<std::string> store_integer(const Scalar& value, DType type, std::b
   return std::nullopt;
 }
 
+// An integer of a few bits in the lowest ones of a byte; the others are 0, as in ml_dtypes.
+std::optional<std::string> store_sub_byte(const Scalar& value, DType type, std::byte* element) {
+  const int bits = type == i4 || type == u4 ? 4 : 2;
+  const bool is_signed = type == i4 || type == i2;
+  const int low = is_signed ? -(1 << (bits - 1)) : 0;
+  int8_t number = 0;
+  if (!as_integer(value, number) || number < low || number >= low + (1 << bits)) {
+    return cat(to_string(value), " is not a value of type ", type.name());
+  }
+  store_element(static_cast<uint8_t>(number & ((1 << bits) - 1)), element);
+  return std::nullopt;
+}
+
 template <class Bits>
 void store_small(const FloatFormat& format, double value, std::byte* element) {
   store_element(static_cast<Bits>(to_float_bits(format, value)), element);
@@ -110,6 +125,17 @@ std::optional<std::string> store_opaque(const Scalar& value, DType type, std::by
 
 }  // namespace
 
+bool operator==(const Scalar& a, const Scalar& b) {
+  return a.value_.index() == b.value_.index() &&
+         std::visit(
+             [&](const auto& of_a) {
+               using T = std::decay_t<decltype(of_a)>;
+               using Words = std::array<uint64_t, sizeof(T) / 8>;
+               return bit_cast<Words>(of_a) == bit_cast<Words>(std::get<T>(b.value_));
+             },
+             a.value_);
+}
+
 std::string to_string(const Scalar& value) {
   return std::visit(
       [](const auto& v) {
@@ -144,6 +170,10 @@ std::optional<std::string> encode(const Scalar& value, DType type, std::byte* el
     case Kind::kBool: store_element(as_complex(value) != Complex(0, 0), element); break;
     case Kind::kComplex64: store_element(std::complex<float>(as_complex(value)), element); break;
     case Kind::kComplex128: store_element(as_complex(value), element); break;
+    case Kind::kInt4:
+    case Kind::kUInt4:
+    case Kind::kInt2:
+    case Kind::kUInt2: return store_sub_byte(value, type, element);
     case Kind::kOpaque: return store_opaque(value, type, element);
   }
   return std::nullopt;

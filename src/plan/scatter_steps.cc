@@ -46,7 +46,7 @@ TensorSpec count_spec(const Request& r) {
   if (!byte_range(spec)) {
     refuse(r, {Reason::kTooLarge, "output"}, "tensor too large",
            "the counts of a mean, 8 bytes each, reach beyond 2^63 - 1 bytes",
-           "fewer elements a call, or reduction = add");
+           "fewer elements per call, or reduction = add");
   }
   return spec;
 }

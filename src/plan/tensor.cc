@@ -134,7 +134,7 @@ Array::Array(const TensorSpec& spec)
         .what = "out of memory",
         .detail = cat(count_, " elements of ", spec.dtype.bytes(), " bytes could not be allocated"),
         .given = spec_.str(),
-        .next = "fewer indices a call, or an output of your own"});
+        .next = "fewer indices per call, or an output of your own"});
   }
   memory_.reset(static_cast<std::byte*>(memory));
   ask_for_huge_pages(memory, *bytes);

@@ -76,6 +76,9 @@ const char* refusal_of_reduction(Reduction reduction, DType type) {
   if (type.kind() == Kind::kOpaque && reduction != Reduction::kNone) {
     return "opaque elements are only ever copied";
   }
+  if (type.is_sub_byte() && reduction != Reduction::kNone) {
+    return "integers of less than a byte are only ever copied";
+  }
   if (is_complex(type) && row.compares) {
     return "complex numbers have no order";
   }

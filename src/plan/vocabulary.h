@@ -2,17 +2,17 @@
 //
 // One table per enumeration: the name of each value and what it can do. Printers, parsers (problem
 // strings, conformance cases, Python), validation and the test of docs/semantics.md read these
-// tables; nothing else lists the values.
+// tables; nothing else lists the values. That of the reductions is in reductions.h.
 #pragma once
 
 #include <array>
 #include <string>
 #include <string_view>
 
+#include "plan/reductions.h"
 #include "plan/request.h"
 #include "sheaf/dtype.h"
 #include "sheaf/index_rule.h"
-#include "sheaf/reduction.h"
 
 namespace sheaf {
 
@@ -20,7 +20,7 @@ struct TypeRow {
   DType value;
   std::string_view name, long_name;  // "f32" and "float32": both are read, the first is printed
 };
-inline constexpr std::array<TypeRow, 17> kTypes = {{
+inline constexpr std::array<TypeRow, 21> kTypes = {{
     {boolean, "bool", "boolean"},
     {i8, "i8", "int8"},
     {i16, "i16", "int16"},
@@ -38,9 +38,13 @@ inline constexpr std::array<TypeRow, 17> kTypes = {{
     {f64, "f64", "float64"},
     {c64, "c64", "complex64"},
     {c128, "c128", "complex128"},
+    {i4, "i4", "int4"},
+    {u4, "u4", "uint4"},
+    {i2, "i2", "int2"},
+    {u2, "u2", "uint2"},
 }};
 inline constexpr const char* kTypeNames =  // for "try:"; opaque types come on top of it
-    "bool, i8 to i64, u8 to u64, f8e4m3, f8e5m2, f16, bf16, f32, f64, c64, c128";
+    "bool, i8 to i64, u8 to u64, f8e4m3, f8e5m2, f16, bf16, f32, f64, c64, c128, i4, u4, i2, u2";
 
 constexpr bool is_complex(DType type) { return type == c64 || type == c128; }
 
@@ -82,23 +86,6 @@ inline constexpr std::array<OutOfRangeRow, 6> kOutOfRanges = {{
     {OutOfRange::kWrap, "wrap", "mod", true, true},
     {OutOfRange::kTrust, "trust", "", true, true},
     {OutOfRange::kSkip, "skip", "drop", false, true},
-}};
-
-struct ReductionRow {
-  Reduction value;
-  std::string_view name;
-  std::string_view sign;  // between two terms of a formula; empty: it is written as a function
-  bool compares;          // needs an order: complex numbers have none
-  bool divides;           // the result need not be a value of an integer type that the sum is
-};
-inline constexpr std::array<ReductionRow, 7> kReductions = {{
-    {Reduction::kNone, "none", "", false, false},
-    {Reduction::kAdd, "add", "+", false, false},
-    {Reduction::kSub, "sub", "-", false, false},
-    {Reduction::kMul, "mul", "*", false, false},
-    {Reduction::kMin, "min", "", true, false},
-    {Reduction::kMax, "max", "", true, false},
-    {Reduction::kMean, "mean", "", false, true},
 }};
 
 // Why elements of `type` cannot be reduced this way; null if they can.

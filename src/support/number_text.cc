@@ -164,4 +164,12 @@ std::from_chars_result read_double(const char* begin, const char* end, double& v
 }
 #endif
 
+std::string grouped(int64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t i = text.size(); i > 3 && text[i - 4] != '-'; i -= 3) {
+    text.insert(i - 3, 1, ',');
+  }
+  return text;
+}
+
 }  // namespace sheaf

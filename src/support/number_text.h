@@ -37,4 +37,7 @@ std::string shortest_text(double value);
 std::from_chars_result read_double(const char* begin, const char* end, double& value);
 }  // namespace without_charconv
 
+// 1234567 as "1,234,567".
+std::string grouped(int64_t number);
+
 }  // namespace sheaf

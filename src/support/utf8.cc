@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace sheaf {
@@ -63,6 +64,12 @@ std::string printable(std::string_view text) {
     text.remove_prefix(bytes == 0 ? 1 : bytes);
   }
   return shown;
+}
+
+int text_width(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
 }
 
 }  // namespace sheaf

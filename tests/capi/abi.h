@@ -49,3 +49,4 @@ static_assert(kDLFloat6_e3m2fn == 16 && kDLFloat4_e2m1fn == 17, "codes");
 static_assert(SHEAF_OK == 0 && SHEAF_NEGATIVE_DEFAULT == 0, "defaults");
 static_assert(SHEAF_OUT_OF_RANGE_DEFAULT == 0 && SHEAF_SCALAR_INT == 0, "defaults");
 static_assert(SHEAF_REDUCE_NONE == 0 && SHEAF_REDUCE_MEAN == 6 && SHEAF_SKIP == 6, "scatters");
+static_assert(SHEAF_PLAIN == 0 && SHEAF_POOL_SUM == 0 && SHEAF_OFFSETS == 0, "bags");

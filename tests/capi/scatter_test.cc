@@ -71,8 +71,8 @@ TEST_F(CapiScatter, WholeTextOfABadIndex) {
       "  indices[1] = 7, but axis 0 of data has 3 entries (allowed -3..2); "
       "1 of 2 indices are out of range\n"
       "  data f32[3, 2]   indices i64[2]   updates f32[2, 2]   axis 0   output f32[3, 2]\n"
-      "  try: out_of_range = clamp or skip;  picture: sheaf explain 'scatter f32[3,2] i64[2] "
-      "f32[2,2] axis=0'",
+      "  try: out_of_range = clamp or skip;  picture: sheaf explain 'scatter f32[3,2] "
+      "i64[2]={0,7} f32[2,2] axis=0'",
       SHEAF_INDEX_OUT_OF_RANGE);
 }
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "execution/verdict.h"
+#include "execution/launch.h"
 #include "helpers/deferred_device.h"
 #include "helpers/refusal.h"
 #include "sheaf/sheaf.h"
@@ -100,7 +100,7 @@ TEST_F(QueueTest, ReportsIndicesThatChangedWhileTheyWereRead) {
             "  an index was out of range when it was read, and no longer is: indices changed while "
             "the call ran\n"
             "  data f32[8, 4]   indices i64[3]   axis 0   output f32[3, 4]\n"
-            "  try: indices that nobody writes to during a call");
+            "  try: indices that nothing writes to during a call");
   EXPECT_EQ(steps_waiting(), 0);
 }
 

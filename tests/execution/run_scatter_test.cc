@@ -80,7 +80,7 @@ TEST_F(ScatterRun, RefusesOutputsThatOverlapInputs) {
   const std::vector<float> before = shared;
   const auto text = [](const std::string& tensor) {
     return "scatter: output overlaps an input\n  output and " + tensor + " share memory\n" +
-           kTensors + "  try: an output of its own, then copy it back";
+           kTensors + "  try: a separate output, then copy it back";
   };
   EXPECT_EQ(
       refusal([&] { plan.run(data.data(), indices.data(), shared.data() + 5, shared.data()); }),
@@ -141,7 +141,7 @@ TEST_F(ScatterRun, LeavesTheOutputAloneOnABadIndex) {
               "are out of range\n" +
                   kTensors +
                   "  try: out_of_range = clamp or skip;  picture: sheaf explain 'scatter f32[3,2] "
-                  "i64[2] f32[2,2] axis=0'");
+                  "i64[2]={0,3} f32[2,2] axis=0'");
     EXPECT_EQ(output, untouched) << kernel;
   }
   const Plan empty = plan_scatter({f32, {3, 0}}, {i64, {2}}, {f32, {2, 0}});

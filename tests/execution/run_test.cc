@@ -75,7 +75,7 @@ TEST_F(PlanRun, RefusesOutputsThatOverlapInputs) {
             "gather: output overlaps an input\n"
             "  output and data share memory\n"
             "  data f32[3, 2]   indices i64[2]   axis 0   output f32[2, 2]\n"
-            "  try: an output of its own, then copy it back");
+            "  try: a separate output, then copy it back");
   EXPECT_EQ(shared, before);
   plan.run(shared.data(), indices.data(), shared.data() + 6);
   EXPECT_EQ(shared[6], 5);
@@ -88,7 +88,7 @@ TEST_F(PlanRun, RefusesOutputsThatOverlapInputs) {
             "gather: output overlaps an input\n"
             "  output and indices share memory\n"
             "  data i64[2]   indices i64[2]   axis 0   output i64[2]\n"
-            "  try: an output of its own, then copy it back");
+            "  try: a separate output, then copy it back");
   EXPECT_EQ(numbers, (std::array<int64_t, 4>{2, 0, 1, 1}));
   whole.run(table.data(), numbers.data(), numbers.data() + 2);
   EXPECT_EQ(numbers, (std::array<int64_t, 4>{2, 0, 10, 10}));

@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -26,11 +27,22 @@ std::map<void*, Steps>& streams() {
   return all;
 }
 
-void enqueue(const Launch& launch, std::function<void()> step) {
-  streams()[launch.stream].push_back(std::move(step));
+// Of the streams; held while steps run, which may wait for others.
+std::recursive_mutex& streams_mutex() {
+  static std::recursive_mutex mutex;
+  return mutex;
 }
 
-const Backend& reference() { return *host_backends().back(); }
+void enqueue_on(void* stream, std::function<void()> step) {
+  const std::lock_guard lock(streams_mutex());
+  streams()[stream].push_back(std::move(step));
+}
+
+void enqueue(const Launch& launch, std::function<void()> step) {
+  enqueue_on(launch.stream, std::move(step));
+}
+
+const Backend& reference() { return host_backend("reference"); }
 
 // As a device's check does: counts, and keeps the first in row-major order with its value.
 void judge(const Plan& plan, const std::byte* indices, Verdict& verdict) {
@@ -161,6 +173,7 @@ void complete_verdict(const Plan& plan, const std::byte* indices, const Launch& 
 }
 
 void run_some(int64_t count, void* stream) {
+  const std::lock_guard lock(streams_mutex());
   Steps& steps = streams()[stream];
   const auto end = steps.begin() + std::min(count, std::ssize(steps));
   const Steps now(std::make_move_iterator(steps.begin()), std::make_move_iterator(end));
@@ -171,6 +184,7 @@ void run_some(int64_t count, void* stream) {
 }
 
 Verdict wait(const Verdict* verdict, void* stream) {
+  const std::lock_guard lock(streams_mutex());
   run_some(std::ssize(streams()[stream]), stream);
   return verdict == nullptr ? Verdict{} : *verdict;
 }
@@ -182,6 +196,95 @@ void transfer(void* to, const void* from, size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
+// Host memory that this device reads, and how much more there may be.
+struct Pinned {
+  std::mutex mutex;
+  std::map<const std::byte*, size_t> ranges;
+  std::atomic<int64_t> left = INT64_MAX;
+  std::atomic<bool> capturing = false;
+};
+Pinned& pinned() {
+  static Pinned all;
+  return all;
+}
+
+bool add_pinned(const void* memory, size_t bytes) {
+  const std::lock_guard lock(pinned().mutex);
+  pinned().ranges[static_cast<const std::byte*>(memory)] = bytes;
+  return true;
+}
+
+size_t remove_pinned(const void* memory) {
+  const std::lock_guard lock(pinned().mutex);
+  const auto found = pinned().ranges.find(static_cast<const std::byte*>(memory));
+  const size_t bytes = found->second;
+  pinned().ranges.erase(found);
+  return bytes;
+}
+
+const void* seen_by_device(const void* memory) {
+  const std::lock_guard lock(pinned().mutex);
+  const auto* const at = static_cast<const std::byte*>(memory);
+  const auto behind = pinned().ranges.upper_bound(at);
+  if (behind == pinned().ranges.begin()) {
+    return nullptr;
+  }
+  const auto& [start, bytes] = *std::prev(behind);
+  return at < start + bytes ? memory : nullptr;
+}
+
+// A mark in a stream: `passed` when the stream got there.
+struct Event {
+  void* stream = nullptr;
+  int64_t recorded = 0, passed = 0;
+};
+
+void record(void* event, void* stream) {
+  const std::lock_guard lock(streams_mutex());
+  auto* const mark = static_cast<Event*>(event);
+  mark->stream = stream;
+  enqueue_on(stream, [mark, number = ++mark->recorded] { mark->passed = number; });
+}
+
+void wait_for_event(void* event) {
+  const std::lock_guard lock(streams_mutex());
+  const auto* const mark = static_cast<const Event*>(event);
+  while (mark->passed != mark->recorded) {
+    run_some(1, mark->stream);
+  }
+}
+
+constexpr StagingSteps kStaging{
+    .allocate = [](size_t bytes) -> void* {
+      if (pinned().left < static_cast<int64_t>(bytes)) {
+        return nullptr;
+      }
+      pinned().left -= static_cast<int64_t>(bytes);
+      void* const memory = ::operator new(bytes, std::align_val_t(256));
+      add_pinned(memory, bytes);
+      return memory;
+    },
+    .release =
+        [](void* memory) {
+          const auto bytes = static_cast<int64_t>(remove_pinned(memory));
+          if (pinned().left < INT64_MAX - bytes) {
+            pinned().left += bytes;
+          }
+          ::operator delete(memory, std::align_val_t(256));
+        },
+    .lock = [](const void* memory,
+               size_t bytes) { return pinned().left > 0 && add_pinned(memory, bytes); },
+    .unlock = [](const void* memory) { remove_pinned(memory); },
+    .seen_by_device = seen_by_device,
+    .copy = [](void* to, const void* from, size_t bytes,
+               void* stream) { enqueue_on(stream, [=] { transfer(to, from, bytes); }); },
+    .make_event = []() -> void* { return new Event; },
+    .free_event = [](void* event) { delete static_cast<Event*>(event); },
+    .record = record,
+    .wait = wait_for_event,
+    .capturing = [](void* /*stream*/) { return pinned().capturing.load(); },
+};
+
 constexpr DeviceSteps kDevice{
     .allocate = [](size_t bytes) { return ::operator new(bytes, std::align_val_t(256)); },
     .release = [](void* memory) { ::operator delete(memory, std::align_val_t(256)); },
@@ -190,11 +293,9 @@ constexpr DeviceSteps kDevice{
     .fill = [](void* memory, std::byte value,
                size_t bytes) { std::memset(memory, static_cast<int>(value), bytes); },
     .free_bytes = [] { return size_t{1} << 30; },
-    .zero =
-        [](void* memory, size_t bytes, void* stream) {
-          streams()[stream].push_back([=] { std::memset(memory, 0, bytes); });
-        },
-    .prepare = [] {},
+    .zero = [](void* memory, size_t bytes,
+               void* stream) { enqueue_on(stream, [=] { std::memset(memory, 0, bytes); }); },
+    .prepare = [](void* /*stream*/) {},
     .complete_verdict = complete_verdict,
     .convert = convert,
     .wait = wait,
@@ -202,6 +303,7 @@ constexpr DeviceSteps kDevice{
     .alignment = [](DType type) { return std::min<int64_t>(type.bytes(), kDeferredAlignment); },
     .dlpack_type = kDeferredDlpackType,
     .current = [] { return 0; },
+    .staging = &kStaging,
 };
 
 constexpr GatherKernel kGather[] = {
@@ -227,6 +329,38 @@ constexpr Backend kBackend{.name = kDeferred,
 
 const Backend& deferred_backend() { return kBackend; }
 
+// Bags whose segments are offsets as a device's tables make them: int64, with the last.
+const char* takes_offsets(const BagNest& nest) {
+  const bool offsets = nest.form == SegmentForm::kOffsets && nest.segment_type == i64 &&
+                       nest.segment_stride == 1 && nest.segments == nest.bags + 1;
+  return nest.per_bag >= 0 || offsets ? nullptr : "segments are no offsets with the last";
+}
+
+BagEnd pool(const BagNest& nest, const BagBuffers& buffers, const Launch& launch) {
+  enqueue(launch, [nest, buffers, launch] {
+    if (refused(launch)) {
+      return;
+    }
+    BagBuffers host = buffers;
+    host.offsets = reinterpret_cast<const int64_t*>(buffers.segments);
+    if (buffers.faults != nullptr) {
+      *buffers.faults = {};
+    }
+    reference().bag.front().run(nest, host, launch);
+  });
+  return BagEnd::kDone;
+}
+
+constexpr BagKernel kBags[] = {{"deferred.bags", takes_offsets, pool}};
+
+constexpr Backend with_bags() {
+  Backend backend = kBackend;
+  backend.name = kDeferredBags;
+  backend.bag = kBags;
+  return backend;
+}
+constexpr Backend kBackendWithBags = with_bags();
+
 int64_t waiting() {
   int64_t total = 0;
   for (const auto& [stream, steps] : streams()) {
@@ -240,6 +374,7 @@ int64_t waiting() {
 
 void add_deferred_device() {
   static const bool added = [] {
+    sheaf::add_backend(sheaf::kBackendWithBags);
     sheaf::add_backend(sheaf::deferred_backend());
     return true;
   }();
@@ -251,3 +386,7 @@ int64_t steps_waiting() { return sheaf::waiting(); }
 void run_steps(int64_t count, void* stream) { sheaf::run_some(count, stream); }
 
 int64_t transferred_bytes() { return sheaf::transferred; }
+
+void limit_pinned_memory(int64_t bytes) { sheaf::pinned().left = bytes; }
+
+void set_capturing(bool on) { sheaf::pinned().capturing = on; }

@@ -7,8 +7,9 @@
 #include <cstdint>
 
 inline constexpr const char* kDeferred = "deferred";
-inline constexpr int kDeferredDlpackType = 12;  // kDLExtDev
-inline constexpr int kDeferredAlignment = 4;    // of indices and of elements that are computed with
+inline constexpr const char* kDeferredBags = "deferred_bags";  // the same with kernels for bags
+inline constexpr int kDeferredDlpackType = 12;                 // kDLExtDev
+inline constexpr int kDeferredAlignment = 4;  // of indices and of elements that are computed with
 
 // Adds the device to the registry, once per process.
 void add_deferred_device();
@@ -21,3 +22,9 @@ void run_steps(int64_t count, void* stream = nullptr);
 
 // Bytes that went between the host and the device, in both directions, so far.
 int64_t transferred_bytes();
+
+// How much locked host memory it hands out from now on.
+void limit_pinned_memory(int64_t bytes);
+
+// Whether it says that its streams are being captured.
+void set_capturing(bool on);

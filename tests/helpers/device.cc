@@ -17,6 +17,12 @@ void check(cudaError_t status, const char* call) {
 
 }  // namespace
 
+std::string_view test_device() { return sheaf::cuda::kDevice; }
+
+sheaf::Queue device_queue(sheaf::WorkspaceView workspace, const DeviceStream& stream) {
+  return sheaf::cuda::queue(workspace, stream);
+}
+
 void DeviceTest::SetUp() {
   if (!sheaf::cuda::available()) {
     GTEST_SKIP() << "needs a CUDA device: " << sheaf::cuda::description();
@@ -24,19 +30,21 @@ void DeviceTest::SetUp() {
 }
 
 DeviceStream::DeviceStream() {
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  stream_ = stream;
 }
 
-DeviceStream::~DeviceStream() { cudaStreamDestroy(stream_); }
+DeviceStream::~DeviceStream() { cudaStreamDestroy(*this); }
 
-void DeviceStream::wait() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+void DeviceStream::wait() const { check(cudaStreamSynchronize(*this), "cudaStreamSynchronize"); }
 
 void DeviceStream::upload(void* device, const void* host, size_t bytes) const {
-  check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_), "cudaMemcpyAsync");
+  check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, *this), "cudaMemcpyAsync");
 }
 
 void DeviceStream::download(void* host, const void* device, size_t bytes) const {
-  check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
+  check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, *this), "cudaMemcpyAsync");
 }
 
 PinnedMemory::PinnedMemory(size_t bytes) : bytes_(bytes) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The GPU for tests: a machine that runs plans there, and the few things of the CUDA runtime that
-// tests need.
+// The device for tests: a machine that runs plans there, and the few things of its runtime that
+// tests need. device.cc has CUDA's, vulkan_device.cc Vulkan's: a program of tests links one of
+// them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +15,12 @@
 
 struct CUgraphExec_st;  // cudaGraphExec_t points to one
 
-// Every kernel of the CUDA backend, on the current device. The tensors of a run lie behind its
+// The name of the backend, and a queue of it.
+std::string_view test_device();
+class DeviceStream;
+sheaf::Queue device_queue(sheaf::WorkspaceView workspace, const DeviceStream& stream);
+
+// Every kernel of the backend, on the current device. The tensors of a run lie behind its
 // workspace in one piece of device memory, each where it stood in its 16 bytes on the host (aligned
 // to its elements where the backend asks for that), with guard bytes around it. Afterwards nothing
 // but the output may have changed. The workspace holds what the run before left there.
@@ -44,7 +50,8 @@ class DeviceStream {
   DeviceStream(const DeviceStream&) = delete;
   DeviceStream& operator=(const DeviceStream&) = delete;
 
-  operator sheaf::cuda::Stream() const { return stream_; }
+  operator sheaf::cuda::Stream() const { return static_cast<sheaf::cuda::Stream>(stream_); }
+  void* handle() const { return stream_; }
   void wait() const;
 
   // In the order of the stream. The host memory has to be pinned, and to live until wait().
@@ -52,7 +59,7 @@ class DeviceStream {
   void download(void* host, const void* device, size_t bytes) const;
 
  private:
-  sheaf::cuda::Stream stream_ = nullptr;
+  void* stream_ = nullptr;
 };
 
 // Host memory that a stream can copy.

@@ -113,7 +113,7 @@ void DeviceCheck::run() const {
   // Either way for the first kernel, so that in some check each kernel goes both.
   bool in_place = can_be_in_place && element_count(plan.indices().sizes) % 2 == 1;
   const std::vector<std::string> kernels = gpu().kernels(plan);
-  EXPECT_FALSE(kernels.empty()) << "no CUDA kernel takes\n" << plan.str();
+  EXPECT_FALSE(kernels.empty()) << "no kernel of the device takes\n" << plan.str();
   for (const std::string& kernel : kernels) {
     const Result expected = inputs.run(plan, host(), "reference", in_place);
     const Result got = inputs.run(plan, gpu(), kernel, in_place);
@@ -146,7 +146,8 @@ std::set<std::string> untried_kernels(const std::vector<std::vector<DeviceCheck>
   std::set<std::string> untried;
   for (const std::vector<DeviceCheck>& list : checks) {
     for (const DeviceCheck& check : list) {
-      for (const sheaf::KernelReport& report : sheaf::cuda::kernels_for(check.plan)) {
+      for (const sheaf::KernelReport& report :
+           sheaf::kernels_for(check.plan, {.device = test_device()})) {
         (report.refusal.empty() ? tried : untried).insert(report.name);
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// One plan on every kernel of the GPU, held against the reference backend: the same bits, or the
+// One plan on every kernel of a device, held against the reference backend: the same bits, or the
 // same refusal word for word with the output untouched.
 #pragma once
 
@@ -49,7 +49,7 @@ struct DeviceCheck {
 };
 void run_all(const std::vector<DeviceCheck>& checks);
 
-// Names of the CUDA kernels that take none of the plans, though they are asked.
+// Names of the kernels that take none of the plans, though they are asked.
 std::set<std::string> untried_kernels(const std::vector<std::vector<DeviceCheck>>& checks);
 
 // Values spread over the `extent` entries of an axis, from the end as well where the type is

@@ -12,7 +12,7 @@
 
 namespace {
 
-using sheaf::cuda::WorkspaceView;
+using sheaf::WorkspaceView;
 
 constexpr size_t kGuard = 256;
 constexpr std::byte kPattern{0xC3};
@@ -68,11 +68,11 @@ struct Parts {
 void launch_asked(const sheaf::Plan& plan, const Parts& p, WorkspaceView workspace,
                   const DeviceStream& stream, const sheaf::RunOptions& options) {
   const std::byte* data = p.in_place ? p.output.first() : p.data.first();
+  const sheaf::Queue queue = device_queue(workspace, stream);
   if (plan.is_scatter()) {
-    sheaf::cuda::run(plan, data, p.indices.first(), p.updates.first(), p.output.first(), workspace,
-                     stream, options);
+    sheaf::run(plan, data, p.indices.first(), p.updates.first(), p.output.first(), queue, options);
   } else {
-    sheaf::cuda::run(plan, data, p.indices.first(), p.output.first(), workspace, stream, options);
+    sheaf::run(plan, data, p.indices.first(), p.output.first(), queue, options);
   }
 }
 
@@ -98,18 +98,22 @@ void launch(const sheaf::Plan& plan, const Parts& p, WorkspaceView workspace,
 std::exception_ptr bad_index(const sheaf::Plan& plan, WorkspaceView workspace,
                              const DeviceStream& stream) {
   try {
-    sheaf::cuda::check(plan, workspace, stream);
+    sheaf::finish(plan, device_queue(workspace, stream));
   } catch (const sheaf::IndexError&) {
     return std::current_exception();
   }
   return nullptr;
 }
 
+size_t workspace_bytes_of(const sheaf::Plan& plan, const sheaf::RunOptions& options) {
+  return sheaf::workspace_bytes(plan, {.device = test_device()}, options);
+}
+
 class Gpu : public Machine {
  public:
   std::vector<std::string> kernels(const sheaf::Plan& plan) const override {
     std::vector<std::string> names;
-    for (const sheaf::KernelReport& report : sheaf::cuda::kernels_for(plan)) {
+    for (const sheaf::KernelReport& report : sheaf::kernels_for(plan, {.device = test_device()})) {
       if (report.refusal.empty()) {
         names.push_back(report.name);
       }
@@ -133,7 +137,7 @@ class GpuTogether : public Gpu {
   void run(const sheaf::Plan& plan, const Memories& memories,
            const sheaf::RunOptions& options) const override {
     Parts parts(plan, memories);
-    const size_t workspace_bytes = sheaf::cuda::workspace_bytes(plan, options);
+    const size_t workspace_bytes = workspace_bytes_of(plan, options);
     const size_t end = lay_out(parts, workspace_bytes);
     stage(parts, workspace_bytes, end);
     const size_t staged = end - workspace_bytes;
@@ -172,7 +176,7 @@ class GpuTogether : public Gpu {
     stream_.wait();  // a run that was refused may have left a copy under way
     if (!device_ || device_->bytes() < bytes) {
       device_.reset();
-      device_.emplace(2 * bytes);
+      device_.emplace(test_device(), 2 * bytes);
       sent_ = std::make_unique<PinnedMemory>(2 * bytes);
       came_ = std::make_unique<PinnedMemory>(2 * bytes);
     }
@@ -212,7 +216,7 @@ class GpuTogether : public Gpu {
     return text;
   }
 
-  mutable std::optional<CudaMemory> device_;
+  mutable std::optional<sheaf::DeviceMemory> device_;
   mutable std::unique_ptr<PinnedMemory> sent_, came_;
 };
 
@@ -221,14 +225,14 @@ class GpuApart : public Gpu {
   void run(const sheaf::Plan& plan, const Memories& memories,
            const sheaf::RunOptions& options) const override {
     Parts parts(plan, memories);
-    std::vector<CudaMemory> pieces;
+    std::vector<sheaf::DeviceMemory> pieces;
     for (Part* part : parts.all()) {
       const size_t shift = part->shift();
-      pieces.emplace_back(shift + part->host.around.size());
+      pieces.emplace_back(test_device(), shift + part->host.around.size());
       pieces.back().upload(part->host.around.data(), part->host.around.size(), shift);
       part->device = pieces.back().data() + shift;
     }
-    const sheaf::cuda::Workspace workspace(sheaf::cuda::workspace_bytes(plan, options));
+    const sheaf::DeviceMemory workspace(test_device(), workspace_bytes_of(plan, options));
     launch(plan, parts, workspace, stream_, options);
     const std::exception_ptr refusal = bad_index(plan, workspace, stream_);
     stream_.wait();
@@ -241,7 +245,7 @@ class GpuApart : public Gpu {
   }
 
  private:
-  static void fetch(const Part& part, const CudaMemory& piece, bool is_output) {
+  static void fetch(const Part& part, const sheaf::DeviceMemory& piece, bool is_output) {
     const auto around = part.host.around;
     std::vector<std::byte> came(around.size());
     piece.download(came.data(), came.size(), part.shift());
@@ -256,7 +260,7 @@ class GpuApart : public Gpu {
 }  // namespace
 
 const Machine& gpu() {
-  // Never destroyed: at the end of the program CUDA may be gone before it.
+  // Never destroyed: at the end of the program the driver may be gone before it.
   static const Machine* const machine = from_environment("SHEAF_TEST_APART", 0) != 0
                                             ? static_cast<const Machine*>(new GpuApart)
                                             : new GpuTogether;

@@ -119,7 +119,7 @@ std::vector<std::string> accepting_kernels(const sheaf::Plan& plan) {
   std::vector<std::string> names;
   for (const std::string& backend : sheaf::backend_names()) {
     for (const auto& kernel : sheaf::kernels_for(plan, {.kernel = backend})) {
-      if (kernel.refusal.empty()) {
+      if (kernel.can_run) {
         names.push_back(kernel.name);
       }
     }

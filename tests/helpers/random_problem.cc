@@ -21,8 +21,9 @@ namespace {
 
 sheaf::DType random_type(Rng& rng) {
   using namespace sheaf;
-  static const std::vector<DType> kNumbers = {boolean, i8,     i16, i32,  i64, u8,  u16, u32, u64,
-                                              f8e4m3,  f8e5m2, f16, bf16, f32, f64, c64, c128};
+  static const std::vector<DType> kNumbers = {boolean, i8,  i16,    i32,    i64, u8,   u16,
+                                              u32,     u64, f8e4m3, f8e5m2, f16, bf16, f32,
+                                              f64,     c64, c128,   i4,     u2};
   return rng.one_in(3) ? opaque(rng.from(1, 64)) : rng.pick(kNumbers);
 }
 
@@ -210,7 +211,7 @@ RandomProblem random_scatter(uint64_t seed, int64_t most_elements) {
 void write_random_element(Rng& rng, sheaf::DType type, bool tame, std::byte* element) {
   const double number = static_cast<double>(rng.from(-900, 900)) / 7;
   const auto write = [&](auto value) { std::memcpy(element, &value, sizeof value); };
-  const bool is_float = type.kind() >= sheaf::Kind::kFloat8E4M3 && type != sheaf::boolean;
+  const bool is_float = type.kind() >= sheaf::Kind::kFloat8E4M3 && !type.is_sub_byte();
   if (!tame || !is_float || type.kind() == sheaf::Kind::kOpaque) {
     for (int64_t byte = 0; byte < type.bytes(); ++byte) {
       element[byte] = static_cast<std::byte>(rng.next());

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "helpers/small_float.h"
+#include "plan/reductions.h"
 
 namespace oracle {
 namespace {
@@ -132,7 +133,14 @@ bool join_booleans(Reduction reduction, bool a, bool b) {
   }
 }
 
-// ---- What a reduction starts from, and how a mean ends.
+template <class F>
+void divide_float(std::byte* cell, int64_t count) {
+  const F value = get<F>(cell);
+  put(cell, std::isnan(value) ? std::numeric_limits<F>::quiet_NaN()
+                              : static_cast<F>(value / static_cast<F>(count)));
+}
+
+}  // namespace
 
 // The number -0, 0, 1, or the largest or smallest of the type.
 void put_neutral(DType type, Reduction reduction, std::byte* cell) {
@@ -169,13 +177,6 @@ void put_neutral(DType type, Reduction reduction, std::byte* cell) {
   }
 }
 
-template <class F>
-void divide_float(std::byte* cell, int64_t count) {
-  const F value = get<F>(cell);
-  put(cell, std::isnan(value) ? std::numeric_limits<F>::quiet_NaN()
-                              : static_cast<F>(value / static_cast<F>(count)));
-}
-
 void divide(DType type, std::byte* cell, int64_t count) {
   if (type.is_integer()) {
     const Wide sum = get_integer(type, cell);
@@ -200,7 +201,13 @@ void divide(DType type, std::byte* cell, int64_t count) {
   }
 }
 
-}  // namespace
+const std::vector<Reduction> kReductions = [] {
+  std::vector<Reduction> all;
+  for (const sheaf::ReductionRow& row : sheaf::kReductions) {
+    all.push_back(row.value);
+  }
+  return all;
+}();
 
 std::string Joining::str() const {
   return std::string(to_string(reduction)) + (include_self ? "" : ", without what was there") +
@@ -209,12 +216,15 @@ std::string Joining::str() const {
 
 bool joins(DType type, Reduction reduction) {
   const bool complex = type == sheaf::c64 || type == sheaf::c128;
+  if (type.kind() == Kind::kOpaque || type.is_sub_byte()) {
+    return reduction == Reduction::kNone;
+  }
   switch (reduction) {
     case Reduction::kNone: return true;
     case Reduction::kMin:
-    case Reduction::kMax: return type.kind() != Kind::kOpaque && !complex;
-    case Reduction::kMean: return type.kind() != Kind::kOpaque && type != sheaf::boolean;
-    default: return type.kind() != Kind::kOpaque;
+    case Reduction::kMax: return !complex;
+    case Reduction::kMean: return type != sheaf::boolean;
+    default: return true;
   }
 }
 

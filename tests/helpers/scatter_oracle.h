@@ -32,14 +32,16 @@ bool joins(sheaf::DType type, sheaf::Reduction reduction);
 // cell = cell (reduce) update, one element.
 void join(sheaf::DType type, sheaf::Reduction reduction, std::byte* cell, const std::byte* update);
 
+// What a reduction starts from, and how a mean ends.
+void put_neutral(sheaf::DType type, sheaf::Reduction reduction, std::byte* cell);
+void divide(sheaf::DType type, std::byte* cell, int64_t count);
+
 // Packed tensors. The update with number i goes to element target[i] of data; negative: nowhere.
 using Bytes = std::vector<std::byte>;
 Bytes scattered(sheaf::DType type, const Joining& joining, Bytes data, const Bytes& updates,
                 const std::vector<int64_t>& target);
 
-inline const std::vector<sheaf::Reduction> kReductions = {
-    sheaf::Reduction::kNone, sheaf::Reduction::kAdd, sheaf::Reduction::kSub, sheaf::Reduction::kMul,
-    sheaf::Reduction::kMin,  sheaf::Reduction::kMax, sheaf::Reduction::kMean};
+extern const std::vector<sheaf::Reduction> kReductions;  // all of them
 
 inline const std::vector<sheaf::DType> kNumberTypes = {
     sheaf::boolean, sheaf::i8,  sheaf::i16, sheaf::i32,    sheaf::i64,    sheaf::u8,

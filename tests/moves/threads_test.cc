@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "execution/ranges.h"
+#include "execution/host_steps.h"
 #include "helpers/rng.h"
 #include "moves/moves.h"
 #include "moves/rows.h"

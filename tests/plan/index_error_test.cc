@@ -37,15 +37,35 @@ TEST(FirstBadIndex, HasAllFourLines) {
             "  indices[1] = 3, but axis 0 of data has 3 entries (allowed -3..2); 2 of 4 indices "
             "are out of range\n"
             "  data f32[3, 5]   indices i64[4]   axis 0   output f32[4, 5]\n"
-            "  try: out_of_range = clamp or fill;  picture: sheaf explain 'gather f32[3,5] i64[4] "
-            "axis=0'");
+            "  try: out_of_range = clamp or fill;  picture: sheaf explain 'gather f32[3,5] "
+            "i64[4]={0,3,0,0} axis=0'");
   EXPECT_EQ(gather_text<int8_t>({u8, {1}}, {-1}, {.negative = Negative::kOutOfRange}),
             "gather: index out of range\n"
             "  indices[0] = -1, but axis 0 of data has 1 entry (allowed 0..0); 1 of 1 index is out "
             "of range\n"
             "  data u8[1]   indices i8[1]   axis 0   output u8[1]\n"
-            "  try: out_of_range = clamp or fill;  picture: sheaf explain 'gather u8[1] i8[1] "
+            "  try: out_of_range = clamp or fill;  picture: sheaf explain 'gather u8[1] i8[1]={-1} "
             "axis=0 negative=out_of_range'");
+}
+
+// A picture of thousands of indices would not show the bad one.
+TEST(FirstBadIndex, IsDrawnAloneWhereThereAreMany) {
+  const auto picture = [](const Plan& plan) {
+    std::vector<int64_t> indices(64, 0);
+    indices[63] = 9;
+    const IndexError error = index_error([&] { throw_first_bad_index(plan, indices.data()); });
+    return error.refusal().picture;
+  };
+  EXPECT_EQ(picture(plan_gather({f32, {3, 5}}, {i64, {8, 8}}, {.axis = 1})),
+            "sheaf explain 'gather f32[3,5] i64[1]={9} axis=1'");
+  EXPECT_EQ(picture(plan_gather_elements({f32, {64, 5}}, {i64, {64, 1}}, {.axis = 1})),
+            "sheaf explain 'gather_elements f32[64,5] i64[1,1]={9} axis=1'");
+  EXPECT_EQ(picture(plan_gather_nd({f32, {3, 5}}, {i64, {32, 2}})),
+            "sheaf explain 'gather_nd f32[3,5] i64[1,2]={0,9}'");
+  EXPECT_EQ(picture(plan_gather_nd({f32, {8, 5}}, {i64, {8, 8, 1}}, {.batch_dims = 1})),
+            "sheaf explain 'gather_nd f32[8,5] i64[8,8,1] batch_dims=1'");
+  EXPECT_EQ(picture(plan_scatter({f32, {3}}, {i64, {64}}, {f32, {64}})),
+            "sheaf explain 'scatter f32[3] i64[1]={9} axis=0'");
 }
 
 TEST(FirstBadIndex, IsShownInItsOwnType) {
@@ -110,7 +130,7 @@ TEST(FirstBadIndex, EveryComponentHasItsOwnLimit) {
             "indices are out of range\n"
             "  data f32[2, 3, 5, 7]   indices i64[2, 2, 2]   batch_dims 1   output f32[2, 2, 7]\n"
             "  try: out_of_range = clamp or fill;  picture: sheaf explain 'gather_nd "
-            "f32[2,3,5,7] i64[2,2,2] batch_dims=1'");
+            "f32[2,3,5,7] i64[2,2,2]={0,0,0,0,0,0,0,5} batch_dims=1'");
   EXPECT_NE(text({3, 4, 0, 0, 0, 0, 0, 0}).find("indices[0, 0, 0] = 3, but axis 1 of data has 3"),
             std::string::npos);
 }
@@ -124,17 +144,18 @@ TEST(FirstBadIndex, WindowsHaveFewerPlaces) {
                                      .rule = {Negative::kOutOfRange, OutOfRange::kFail}});
   // Tuples stand in dimension 0: the first row moves along axis 1, the second along axis 0.
   const std::vector<int64_t> window = {0, 3, 4, 3, 4, 0};
-  EXPECT_EQ(std::string(index_error([&] { throw_first_bad_index(plan, window.data()); }).what()),
-            "xla_gather: index out of range\n"
-            "  indices[0, 2] = 4, but a window of 2 on axis 1 of data (5 entries) has 4 places to "
-            "start (allowed 0..3); 2 of 6 indices are out of range\n"
-            "  data f32[4, 5]   indices i64[2, 3]   offset_dims [1, 2]   collapsed_slice_dims []  "
-            " operand_batching_dims []   start_indices_batching_dims []   start_index_map [1, 0]  "
-            " index_vector_dim 0   slice_sizes [1, 2]   output f32[3, 1, 2]\n"
-            "  try: out_of_range = clamp or fill;  picture: sheaf explain 'xla_gather f32[4,5] "
-            "i64[2,3] offset_dims=[1, 2] collapsed_slice_dims=[] operand_batching_dims=[] "
-            "start_indices_batching_dims=[] start_index_map=[1, 0] index_vector_dim=0 "
-            "slice_sizes=[1, 2] out_of_range=fail'");
+  EXPECT_EQ(
+      std::string(index_error([&] { throw_first_bad_index(plan, window.data()); }).what()),
+      "xla_gather: index out of range\n"
+      "  indices[0, 2] = 4, but a window of 2 on axis 1 of data (5 entries) has 4 places to "
+      "start (allowed 0..3); 2 of 6 indices are out of range\n"
+      "  data f32[4, 5]   indices i64[2, 3]   offset_dims [1, 2]   collapsed_slice_dims []  "
+      " operand_batching_dims []   start_indices_batching_dims []   start_index_map [1, 0]  "
+      " index_vector_dim 0   slice_sizes [1, 2]   output f32[3, 1, 2]\n"
+      "  try: out_of_range = clamp or fill;  picture: sheaf explain 'xla_gather f32[4,5] "
+      "i64[2,3]={0,0,4,0,0,0} offset_dims=[1, 2] collapsed_slice_dims=[] operand_batching_dims=[] "
+      "start_indices_batching_dims=[] start_index_map=[1, 0] index_vector_dim=0 "
+      "slice_sizes=[1, 2] out_of_range=fail'");
   const std::vector<int64_t> single = {0, 0, 0, 4, 0, 0};
   EXPECT_NE(std::string(index_error([&] { throw_first_bad_index(plan, single.data()); }).what())
                 .find("indices[1, 0] = 4, but axis 0 of data has 4 entries (allowed 0..3)"),

@@ -26,9 +26,7 @@ std::string scatter_refusal(const TensorSpec& data, const TensorSpec& indices,
 
 // The command line has no need to say what follows from the other shapes.
 TEST(InferScatterUpdates, AreComputedWhereNoneAreGiven) {
-  Request r;
-  r.op = Op::kScatter;
-  r.name = "scatter";
+  Request r = request_from(Op::kScatter);
   r.data = kData;
   r.indices = kIndices;
   r.updates_given = false;
@@ -76,6 +74,11 @@ TEST(InferReduction, HasToFitTheType) {
             "scatter: reduction does not fit the type\n"
             "  reduction = add on opaque24: opaque elements are only ever copied\n"
             "  data opaque24[3]   indices i64[4]   updates opaque24[4]   axis 0   reduction add\n"
+            "  try: another type, or reduction = none");
+  EXPECT_EQ(text(i4, Reduction::kMax),
+            "scatter: reduction does not fit the type\n"
+            "  reduction = max on i4: integers of less than a byte are only ever copied\n"
+            "  data i4[3]   indices i64[4]   updates i4[4]   axis 0   reduction max\n"
             "  try: another type, or reduction = none");
   EXPECT_EQ(text(c64, Reduction::kMax),
             "scatter: reduction does not fit the type\n"

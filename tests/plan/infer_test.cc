@@ -136,7 +136,7 @@ TEST(InferIndices, AreIntegers) {
             "  indices is f32, but i8 to i64 or u8 to u64 are needed\n"
             "  data f32[3]   indices f32[4]   axis 0\n"
             "  try: convert indices to i64");
-  for (const DType type : {boolean, f16, bf16, f8e4m3, f8e5m2, f64, c64, c128, opaque(8)}) {
+  for (const DType type : {boolean, f16, bf16, f8e4m3, f8e5m2, f64, c64, c128, i4, u2, opaque(8)}) {
     EXPECT_EQ(gather_refusal({f32, {3}}, {type, {4}}).find("gather: indices are not integers"), 0u);
   }
 }
@@ -303,7 +303,7 @@ TEST(InferOutput, IsNotTooLarge) {
             "  the output would be u8[4294967296, 4294967296]: more than 2^63 - 1 bytes\n"
             "  data u8[1, 4294967296] strides [0, 0]   indices u8[4294967296] strides [0]   axis "
             "0\n"
-            "  try: fewer indices a call");
+            "  try: fewer indices per call");
   // The elements can be counted, their bytes cannot.
   const std::string text = gather_refusal({f64, {1, half}, {0, 0}}, {u8, {half / 4}, {0}});
   EXPECT_EQ(text,
@@ -311,7 +311,7 @@ TEST(InferOutput, IsNotTooLarge) {
             "  the output would be f64[1073741824, 4294967296]: more than 2^63 - 1 bytes\n"
             "  data f64[1, 4294967296] strides [0, 0]   indices u8[1073741824] strides [0]   axis "
             "0\n"
-            "  try: fewer indices a call");
+            "  try: fewer indices per call");
 }
 
 TEST(InferSizes, Gather) {

@@ -15,9 +15,7 @@ namespace sheaf {
 namespace {
 
 Request request(Op op, const TensorSpec& data, const TensorSpec& indices) {
-  Request r;
-  r.op = op;
-  r.name = to_string(op);
+  Request r = request_from(op);
   r.data = data;
   r.indices = indices;
   return r;
@@ -71,14 +69,13 @@ TEST(LowerGatherNd, TuplesAreCoordinates) {
 TEST(LowerXla, WindowsShortenTheRange) {
   Request r = request(Op::kXlaGather, {u8, {3, 4, 5}}, {i64, {2, 3, 2}});
   // Tuples in front; grid 3 goes with data's batch; window 2 of 5, shown before the batch.
-  r.xla =
-      std::make_shared<const XlaGatherOptions>(XlaGatherOptions{.offset_dims = {0},
-                                                                .collapsed_slice_dims = {1},
-                                                                .operand_batching_dims = {0},
-                                                                .start_indices_batching_dims = {1},
-                                                                .start_index_map = {2, 1},
-                                                                .index_vector_dim = 0,
-                                                                .slice_sizes = {1, 1, 2}});
+  r.xla = XlaGatherOptions{.offset_dims = {0},
+                           .collapsed_slice_dims = {1},
+                           .operand_batching_dims = {0},
+                           .start_indices_batching_dims = {1},
+                           .start_index_map = {2, 1},
+                           .index_vector_dim = 0,
+                           .slice_sizes = {1, 1, 2}};
   const Nest nest = lowered(r);
   EXPECT_EQ(nest.loops, (Fixed<Loop>{{2, 1, 0, 6, 0}, {3, 20, 2, 2, 0}, {2, 0, 1, 1, 0}}));
   EXPECT_EQ(nest.coordinates, (Fixed<Coordinate>{{4, 1, 0}, {4, 5, 6}}));

@@ -74,7 +74,8 @@ TEST(EncodeInteger, EveryTypeHasBothBordersForEveryKindOfNumber) {
   for (const Range& range :
        {Range{i8, -0x1p7, 0x1p7}, Range{i16, -0x1p15, 0x1p15}, Range{i32, -0x1p31, 0x1p31},
         Range{i64, -0x1p63, 0x1p63}, Range{u8, 0, 0x1p8}, Range{u16, 0, 0x1p16},
-        Range{u32, 0, 0x1p32}, Range{u64, 0, 0x1p64}}) {
+        Range{u32, 0, 0x1p32}, Range{u64, 0, 0x1p64}, Range{i4, -8, 8}, Range{u4, 0, 16},
+        Range{i2, -2, 2}, Range{u2, 0, 4}}) {
     const double below = range.low == 0 ? -1 : 2 * range.low;
     for (const double value : {kNan, kInf, -kInf, 0.5, below, range.beyond}) {
       EXPECT_EQ(reason(value, range.type),
@@ -108,6 +109,13 @@ TEST(EncodeInteger, KeepsTheWholeRange) {
   expect_bits(INT64_MIN, i64, INT64_MIN);
   expect_bits(UINT64_MAX, u64, UINT64_MAX);
   expect_bits(7.0, i32, int32_t{7});
+  expect_bits(-8, i4, uint8_t{8});  // in the lowest bits of a byte
+  expect_bits(-1, i4, uint8_t{15});
+  expect_bits(7, i4, uint8_t{7});
+  expect_bits(15, u4, uint8_t{15});
+  expect_bits(-2, i2, uint8_t{2});
+  expect_bits(1.0, i2, uint8_t{1});
+  expect_bits(3, u2, uint8_t{3});
   expect_bits(-0.0, u16, uint16_t{0});
   expect_bits(-std::ldexp(1, 63), i64, INT64_MIN);
   expect_bits(true, i64, int64_t{1});

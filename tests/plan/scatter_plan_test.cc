@@ -118,7 +118,7 @@ TEST(ScatterSteps, RefusesCountsAndCopiesThatAreTooLarge) {
             "  the counts of a mean, 8 bytes each, reach beyond 2^63 - 1 bytes\n"
             "  data u8[2305843009213693952]   indices i64[1]   updates u8[1]   axis 0   "
             "reduction mean   output u8[2305843009213693952]\n"
-            "  try: fewer elements a call, or reduction = add");
+            "  try: fewer elements per call, or reduction = add");
   const ScatterOptions in_f32{.reduction = Reduction::kAdd, .accumulate_f32 = true};
   const std::string reason = "its copy in f32 reaches beyond 2^63 - 1 bytes";
   EXPECT_NE(refusal([&] {

@@ -199,7 +199,7 @@ TEST(Array, RunsOutOfMemory) {
             "tensor: out of memory\n"
             "  6917529027641081856 elements of 1 bytes could not be allocated\n"
             "  u8[2305843009213693952, 3]\n"
-            "  try: fewer indices a call, or an output of your own");
+            "  try: fewer indices per call, or an output of your own");
   // Bytes that int64 does not hold must not wrap to a small allocation.
   EXPECT_EQ(refusal([&] { Array{TensorSpec(f64, {int64_t{1} << 61})}; }, ErrorCode::kOutOfMemory)
                 .find("tensor: out of memory"),

@@ -23,7 +23,7 @@ TEST(DTypeName, UnknownOnesAreRefused) {
             "  \"float\" names no type\n"
             "  no tensor can be made\n"
             "  try: bool, i8 to i64, u8 to u64, f8e4m3, f8e5m2, f16, bf16, f32, f64, c64, c128, "
-            "opaqueN");
+            "i4, u4, i2, u2, opaqueN");
   for (const char* name :
        {"", "f", "F32", "f32 ", " f32", "i128", "opaque", "opaque-1", "opaque+1", "opaque 8",
         "opaque8x", "opaque99999", "opaque18446744073709551617", "int", "half", "\xff"}) {
@@ -77,6 +77,10 @@ const Named kNamed[] = {
     {f64, "f64", "float64", 8},
     {c64, "c64", "complex64", 8},
     {c128, "c128", "complex128", 16},
+    {i4, "i4", "int4", 1},
+    {u4, "u4", "uint4", 1},
+    {i2, "i2", "int2", 1},
+    {u2, "u2", "uint2", 1},
 };
 
 TEST(DTypeName, GoesBothWays) {

@@ -6,6 +6,7 @@
 
 #include "helpers/rng.h"
 
+int bag_call(Rng& rng);       // a random bag, and a gather of its table if that is encoded
 int directml_call(Rng& rng);  // one operator created, compiled, dispatched and released
 int graph_call(Rng& rng);     // a DirectML graph through the COM interface; 0 where it is not built
 int move_call(Rng& rng);      // a random move against plain loops

@@ -254,7 +254,7 @@ std::string_view device_from_dlpack(DLDevice device, const DlpackArgument& argum
                       .shape = shape,
                       .next = "memory of the host; sheaf doctor lists the devices"});
   }
-  backend->device->prepare();
+  backend->device->prepare(nullptr);
   if (const int current = backend->device->current(); current != device.device_id) {
     refuse(argument,
            {.reason = Reason::kMemory,

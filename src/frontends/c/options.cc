@@ -4,30 +4,28 @@
 #include <complex>
 #include <span>
 
+#include "plan/reductions.h"
 #include "plan/refuse.h"
 #include "support/text.h"
 
 namespace sheaf {
-namespace {
 
-[[noreturn]] void refuse_option(const Request& r, const char* field, int64_t value, int last) {
+void refuse_option(const Request& r, const char* field, int64_t value, int last) {
   refuse(r, {Reason::kOption}, "unknown option",
          cat(field, " = ", value, ", but 0..", last, " has a meaning"),
          "a constant of sheaf/c.h; a struct set to {0} has the defaults");
 }
 
-Scalar fill_value(const Request& r, const sheaf_scalar& scalar) {
-  switch (scalar.kind) {
-    case SHEAF_SCALAR_INT: return scalar.value.as_int;
-    case SHEAF_SCALAR_UINT: return scalar.value.as_uint;
-    case SHEAF_SCALAR_FLOAT: return scalar.value.as_float;
+Scalar scalar(const Request& r, const char* field, const sheaf_scalar& value) {
+  switch (value.kind) {
+    case SHEAF_SCALAR_INT: return value.value.as_int;
+    case SHEAF_SCALAR_UINT: return value.value.as_uint;
+    case SHEAF_SCALAR_FLOAT: return value.value.as_float;
     case SHEAF_SCALAR_COMPLEX:
-      return std::complex<double>(scalar.value.as_complex[0], scalar.value.as_complex[1]);
-    default: refuse_option(r, "rule.fill_value.kind", scalar.kind, SHEAF_SCALAR_COMPLEX);
+      return std::complex<double>(value.value.as_complex[0], value.value.as_complex[1]);
+    default: refuse_option(r, cat(field, ".kind").c_str(), value.kind, SHEAF_SCALAR_COMPLEX);
   }
 }
-
-}  // namespace
 
 IndexRule index_rule(const Request& r, const sheaf_index_rule& rule) {
   IndexRule result = usual_rule(r.op);
@@ -43,7 +41,7 @@ IndexRule index_rule(const Request& r, const sheaf_index_rule& rule) {
     case SHEAF_CLAMP: result.out_of_range = OutOfRange::kClamp; break;
     case SHEAF_FILL:
       result.out_of_range = OutOfRange::kFill;
-      result.fill_value = fill_value(r, rule.fill_value);
+      result.fill_value = scalar(r, "rule.fill_value", rule.fill_value);
       break;
     case SHEAF_WRAP: result.out_of_range = OutOfRange::kWrap; break;
     case SHEAF_TRUST: result.out_of_range = OutOfRange::kTrust; break;
@@ -53,17 +51,16 @@ IndexRule index_rule(const Request& r, const sheaf_index_rule& rule) {
   return result;
 }
 
+// The constants of sheaf/c.h are those of the enumeration.
+static_assert(SHEAF_REDUCE_ADD == static_cast<int>(Reduction::kAdd) &&
+              SHEAF_REDUCE_MEAN == static_cast<int>(Reduction::kMean));
+
 Reduction reduction(const Request& r, int32_t value) {
-  switch (value) {
-    case SHEAF_REDUCE_NONE: return Reduction::kNone;
-    case SHEAF_REDUCE_ADD: return Reduction::kAdd;
-    case SHEAF_REDUCE_SUB: return Reduction::kSub;
-    case SHEAF_REDUCE_MUL: return Reduction::kMul;
-    case SHEAF_REDUCE_MIN: return Reduction::kMin;
-    case SHEAF_REDUCE_MAX: return Reduction::kMax;
-    case SHEAF_REDUCE_MEAN: return Reduction::kMean;
-    default: refuse_option(r, "reduction", value, SHEAF_REDUCE_MEAN);
+  constexpr int kLast = static_cast<int>(kReductions.size()) - 1;
+  if (value < 0 || value > kLast) {
+    refuse_option(r, "reduction", value, kLast);
   }
+  return kReductions[static_cast<size_t>(value)].value;
 }
 
 Dims dims(const Request& r, const char* field, const sheaf_dims& list) {

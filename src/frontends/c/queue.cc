@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "frontends/c/queue.h"
 
+#include <utility>
+
 #include "frontends/c/dlpack.h"
 #include "frontends/c/plan.h"
 #include "plan/refuse.h"
@@ -9,62 +11,22 @@
 namespace sheaf {
 namespace {
 
-void start(const Plan& plan, const TensorMemory& memory, const Queue& queue,
-           const RunOptions& options) {
-  if (plan.is_scatter()) {
-    start_scatter(plan, memory, queue, options);
-  } else {
-    start_gather(plan, memory, queue, options);
-  }
-}
+struct PlanRun {
+  Plan plan;
+  TensorMemory memory;
+  RunOptions options;
 
-Queue view_of(const sheaf_queue& queue) {
-  Queue view{.device = queue.device, .threads = queue.threads, .stream = queue.stream};
-  if (queue.workspace) {
-    view.workspace = *queue.workspace;
+  void start(const Queue& queue) const {
+    if (plan.is_scatter()) {
+      start_scatter(plan, memory, queue, options);
+    } else {
+      start_gather(plan, memory, queue, options);
+    }
   }
-  return view;
-}
-
-void finish_queue(sheaf_queue& queue) {
-  if (queue.unreported) {
-    const Plan plan = *queue.unreported;
-    queue.unreported.reset();
-    finish(plan, view_of(queue));
-  }
-}
-
-// Runs take turns in the stream, so one workspace does for all; a larger one waits for them.
-void grow_workspace(sheaf_queue& queue, const Plan& plan) {
-  const size_t needed = workspace_bytes(plan, view_of(queue));
-  if (queue.workspace && queue.workspace->bytes() >= needed) {
-    return;
-  }
-  DeviceMemory larger(queue.device, needed);
-  if (queue.workspace) {
-    wait(view_of(queue));
-  }
-  queue.workspace = std::move(larger);
-}
-
-void run_on_device_queue(const Plan& plan, const TensorMemory& memory, sheaf_queue& queue,
-                         const RunOptions& options) {
-  finish_queue(queue);
-  grow_workspace(queue, plan);
-  start(plan, memory, view_of(queue), options);
-  if (plan.nest().out_of_range == OutOfRange::kFail) {
-    queue.unreported = plan;
-  }
-}
-
-void run_to_the_end(const Plan& plan, const TensorMemory& memory, std::string_view device,
-                    const RunOptions& options) {
-  Queue queue{.device = device};
-  const DeviceMemory workspace(device, workspace_bytes(plan, queue));
-  queue.workspace = workspace;
-  start(plan, memory, queue, options);
-  finish(plan, queue);
-}
+  void finish(const Queue& queue) const { sheaf::finish(plan, queue); }
+  size_t workspace_bytes(const Queue& queue) const { return sheaf::workspace_bytes(plan, queue); }
+  bool reports() const { return plan.nest().out_of_range == OutOfRange::kFail; }
+};
 
 sheaf_queue& required_queue(sheaf_queue* queue, const char* call) {
   if (queue == nullptr) {
@@ -83,23 +45,48 @@ sheaf_queue*& queue_place(sheaf_queue** queue, const char* call) {
 
 }  // namespace
 
+Queue view_of(const sheaf_queue& queue) {
+  Queue view{.device = queue.device, .threads = queue.threads, .stream = queue.stream};
+  if (queue.workspace) {
+    view.workspace = *queue.workspace;
+  }
+  return view;
+}
+
+void finish_queue(sheaf_queue& queue) {
+  if (queue.unreported) {
+    const auto finish_last = std::exchange(queue.unreported, nullptr);
+    finish_last(view_of(queue));
+  }
+}
+
+// Runs take turns in the stream, so one workspace does for all; a larger one waits for them.
+void grow_workspace(sheaf_queue& queue, size_t needed) {
+  if (queue.workspace && queue.workspace->bytes() >= needed) {
+    return;
+  }
+  DeviceMemory larger(queue.device, needed);
+  if (queue.workspace) {
+    wait(view_of(queue));
+  }
+  queue.workspace = std::move(larger);
+}
+
+std::string other_device(std::string_view device, const sheaf_queue* queue) {
+  const auto name = [](std::string_view place) { return place.empty() ? "the host" : place; };
+  return queue == nullptr || queue->device == device
+             ? std::string()
+             : cat("the tensors are in memory of ", name(device), ", but the queue is of ",
+                   name(queue->device));
+}
+
 void run_in_place(const Plan& plan, const TensorMemory& memory, std::string_view device,
                   sheaf_queue* queue, const RunOptions& options) {
-  if (queue != nullptr && queue->device != device) {
-    const auto name = [](std::string_view place) { return place.empty() ? "the host" : place; };
-    refuse(plan.request(), {Reason::kMemory}, "queue of another device",
-           cat("the tensors are in memory of ", name(device), ", but the queue is of ",
-               name(queue->device)),
+  if (std::string other = other_device(device, queue); !other.empty()) {
+    refuse(plan.request(), {Reason::kMemory}, "queue of another device", std::move(other),
            "a queue of the tensors' device, or none");
   }
-  if (device.empty()) {
-    const int threads = options.threads > 0 || queue == nullptr ? options.threads : queue->threads;
-    start(plan, memory, {.threads = threads}, options);
-  } else if (queue != nullptr) {
-    run_on_device_queue(plan, memory, *queue, options);
-  } else {
-    run_to_the_end(plan, memory, device, options);
-  }
+  run_in_place(PlanRun{plan, memory, options}, device, queue, options.threads);
 }
 
 }  // namespace sheaf

@@ -18,11 +18,11 @@ void check_type(const CCall& call, const char* name, DLDataType type) {
   }
 }
 
-CCall read_tensors(Op op, const CTensors& tensors) {
+// The tensors of a call that has the options of `request`.
+CCall read_tensors(const Request& request, const CTensors& tensors) {
   CCall call;
+  call.request = request;
   Request& r = call.request;
-  r.op = op;
-  r.name = to_string(op);
   Placement placement;
   const auto read = [&](const DLTensor* tensor, const char* name) {
     const DlpackArgument argument{r.name, name};
@@ -35,15 +35,14 @@ CCall read_tensors(Op op, const CTensors& tensors) {
   call.dtype = tensors.data->dtype;
   call.data = data.data;
   call.indices = indices.data;
-  if (is_scatter(op)) {
+  if (is_scatter(r.op)) {
     const Tensor updates = read(tensors.updates, "updates");
     r.updates = updates.spec;
     call.updates = updates.data;
   }
   if (tensors.output != nullptr || tensors.output_required) {
     const Tensor output = read(tensors.output, "output");
-    r.output = output.spec;
-    r.output_given = true;
+    r.set_output(output.spec);
     call.output = output.data;
   }
   call.device = placement.device();
@@ -60,113 +59,105 @@ void check_types(const CCall& call, const CTensors& tensors) {
   }
 }
 
-// What the options of all scatters share.
+// XLA's lists of dimensions; the other operators have none.
 template <class Options>
-CCall read_scatter(Op op, CTensors tensors, const Options& options) {
+void read_lists(Request& /*r*/, const Options& /*options*/) {}
+
+void read_lists(Request& r, const sheaf_xla_gather_options& options) {
+  XlaGatherOptions& xla = *r.xla;
+  xla.offset_dims = dims(r, "offset_dims", options.offset_dims);
+  xla.collapsed_slice_dims = dims(r, "collapsed_slice_dims", options.collapsed_slice_dims);
+  xla.operand_batching_dims = dims(r, "operand_batching_dims", options.operand_batching_dims);
+  xla.start_indices_batching_dims =
+      dims(r, "start_indices_batching_dims", options.start_indices_batching_dims);
+  xla.start_index_map = dims(r, "start_index_map", options.start_index_map);
+  xla.slice_sizes = dims(r, "slice_sizes", options.slice_sizes);
+}
+
+void read_lists(Request& r, const sheaf_xla_scatter_options& options) {
+  XlaGatherOptions& xla = *r.xla;
+  xla.offset_dims = dims(r, "update_window_dims", options.update_window_dims);
+  xla.collapsed_slice_dims = dims(r, "inserted_window_dims", options.inserted_window_dims);
+  xla.operand_batching_dims = dims(r, "input_batching_dims", options.input_batching_dims);
+  xla.start_indices_batching_dims =
+      dims(r, "scatter_indices_batching_dims", options.scatter_indices_batching_dims);
+  xla.start_index_map =
+      dims(r, "scatter_dims_to_operand_dims", options.scatter_dims_to_operand_dims);
+}
+
+// The numbers of the options are in `request` already. Those that can be refused are read after the
+// tensors, which a refusal shows.
+template <class Options>
+CCall read_gather(const Request& request, const CTensors& tensors, const Options& options) {
+  CCall call = read_tensors(request, tensors);
+  read_lists(call.request, options);
+  call.request.rule = index_rule(call.request, options.rule);
+  check_types(call, tensors);
+  return call;
+}
+
+template <class Options>
+CCall read_scatter(const Request& request, CTensors tensors, const Options& options) {
   if (options.onto_zeros != 0 && tensors.data == nullptr) {
     tensors.data = tensors.output;  // for its shape: it is not read
   }
-  CCall call = read_tensors(op, tensors);
+  CCall call = read_tensors(request, tensors);
   Request& r = call.request;
-  if (op == Op::kXlaScatter) {
-    r.xla = std::make_shared<const XlaGatherOptions>();  // a refusal shows it, though still empty
-  }
+  read_lists(r, options);
   r.reduction = reduction(r, options.reduction);
   r.include_self = options.exclude_self == 0;
   r.onto_zeros = options.onto_zeros != 0;
   r.relaxed = options.relaxed != 0;
   r.accumulate_f32 = options.accumulate_f32 != 0;
   r.rule = index_rule(r, options.rule);
+  check_types(call, tensors);
   return call;
 }
 
 }  // namespace
 
 CCall read_call(const CTensors& tensors, const sheaf_gather_options& options) {
-  CCall call = read_tensors(Op::kGather, tensors);
-  Request& r = call.request;
-  r.axis = options.axis;
-  r.batch_dims = options.batch_dims;
-  r.rule = index_rule(r, options.rule);
-  check_types(call, tensors);
-  return call;
+  return read_gather(
+      request_from(GatherOptions{.axis = options.axis, .batch_dims = options.batch_dims}), tensors,
+      options);
 }
 
 CCall read_call(const CTensors& tensors, const sheaf_gather_elements_options& options) {
-  CCall call = read_tensors(Op::kGatherElements, tensors);
-  Request& r = call.request;
-  r.axis = options.axis;
-  r.broadcast = options.broadcast != 0;
-  r.rule = index_rule(r, options.rule);
-  check_types(call, tensors);
-  return call;
+  return read_gather(request_from(GatherElementsOptions{.axis = options.axis,
+                                                        .broadcast = options.broadcast != 0}),
+                     tensors, options);
 }
 
 CCall read_call(const CTensors& tensors, const sheaf_gather_nd_options& options) {
-  CCall call = read_tensors(Op::kGatherNd, tensors);
-  Request& r = call.request;
-  r.batch_dims = options.batch_dims;
-  r.rule = index_rule(r, options.rule);
-  check_types(call, tensors);
-  return call;
+  return read_gather(request_from(GatherNdOptions{.batch_dims = options.batch_dims}), tensors,
+                     options);
 }
 
 CCall read_call(const CTensors& tensors, const sheaf_xla_gather_options& options) {
-  CCall call = read_tensors(Op::kXlaGather, tensors);
-  Request& r = call.request;
-  auto xla = std::make_shared<XlaGatherOptions>();
-  r.xla = xla;  // a refusal shows what has been read so far
-  xla->index_vector_dim = options.index_vector_dim;
-  xla->offset_dims = dims(r, "offset_dims", options.offset_dims);
-  xla->collapsed_slice_dims = dims(r, "collapsed_slice_dims", options.collapsed_slice_dims);
-  xla->operand_batching_dims = dims(r, "operand_batching_dims", options.operand_batching_dims);
-  xla->start_indices_batching_dims =
-      dims(r, "start_indices_batching_dims", options.start_indices_batching_dims);
-  xla->start_index_map = dims(r, "start_index_map", options.start_index_map);
-  xla->slice_sizes = dims(r, "slice_sizes", options.slice_sizes);
-  r.rule = index_rule(r, options.rule);
-  check_types(call, tensors);
-  return call;
+  return read_gather(request_from(XlaGatherOptions{.index_vector_dim = options.index_vector_dim}),
+                     tensors, options);
 }
 
 CCall read_call(const CTensors& tensors, const sheaf_scatter_options& options) {
-  CCall call = read_scatter(Op::kScatter, tensors, options);
-  call.request.axis = options.axis;
-  call.request.batch_dims = options.batch_dims;
-  check_types(call, tensors);
-  return call;
+  return read_scatter(
+      request_from(ScatterOptions{.axis = options.axis, .batch_dims = options.batch_dims}), tensors,
+      options);
 }
 
 CCall read_call(const CTensors& tensors, const sheaf_scatter_elements_options& options) {
-  CCall call = read_scatter(Op::kScatterElements, tensors, options);
-  call.request.axis = options.axis;
-  check_types(call, tensors);
-  return call;
+  return read_scatter(request_from(ScatterElementsOptions{.axis = options.axis}), tensors, options);
 }
 
 CCall read_call(const CTensors& tensors, const sheaf_scatter_nd_options& options) {
-  CCall call = read_scatter(Op::kScatterNd, tensors, options);
-  call.request.batch_dims = options.batch_dims;
-  check_types(call, tensors);
-  return call;
+  return read_scatter(request_from(ScatterNdOptions{.batch_dims = options.batch_dims}), tensors,
+                      options);
 }
 
 CCall read_call(const CTensors& tensors, const sheaf_xla_scatter_options& options) {
-  CCall call = read_scatter(Op::kXlaScatter, tensors, options);
-  Request& r = call.request;
-  r.skip_whole_window = options.skip_whole_window != 0;
-  auto xla = std::make_shared<XlaGatherOptions>();
-  r.xla = xla;
-  xla->index_vector_dim = options.index_vector_dim;
-  xla->offset_dims = dims(r, "update_window_dims", options.update_window_dims);
-  xla->collapsed_slice_dims = dims(r, "inserted_window_dims", options.inserted_window_dims);
-  xla->operand_batching_dims = dims(r, "input_batching_dims", options.input_batching_dims);
-  xla->start_indices_batching_dims =
-      dims(r, "scatter_indices_batching_dims", options.scatter_indices_batching_dims);
-  xla->start_index_map =
-      dims(r, "scatter_dims_to_operand_dims", options.scatter_dims_to_operand_dims);
-  check_types(call, tensors);
-  return call;
+  return read_scatter(
+      request_from(XlaScatterOptions{.index_vector_dim = options.index_vector_dim,
+                                     .skip_whole_window = options.skip_whole_window != 0}),
+      tensors, options);
 }
 
 }  // namespace sheaf

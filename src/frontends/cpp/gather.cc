@@ -8,41 +8,11 @@
 namespace sheaf {
 namespace {
 
-Request tensors(Op op, const TensorSpec& data, const TensorSpec& indices, const IndexRule& rule) {
-  Request r;
-  r.op = op;
-  r.name = to_string(op);
+template <class Options>
+Request request(const TensorSpec& data, const TensorSpec& indices, const Options& options) {
+  Request r = request_from(options);
   r.data = data;
   r.indices = indices;
-  r.rule = rule;
-  return r;
-}
-
-Request request(const TensorSpec& data, const TensorSpec& indices, const GatherOptions& options) {
-  Request r = tensors(Op::kGather, data, indices, options.rule);
-  r.axis = options.axis;
-  r.batch_dims = options.batch_dims;
-  return r;
-}
-
-Request request(const TensorSpec& data, const TensorSpec& indices,
-                const GatherElementsOptions& options) {
-  Request r = tensors(Op::kGatherElements, data, indices, options.rule);
-  r.axis = options.axis;
-  r.broadcast = options.broadcast;
-  return r;
-}
-
-Request request(const TensorSpec& data, const TensorSpec& indices, const GatherNdOptions& options) {
-  Request r = tensors(Op::kGatherNd, data, indices, options.rule);
-  r.batch_dims = options.batch_dims;
-  return r;
-}
-
-Request request(const TensorSpec& data, const TensorSpec& indices,
-                const XlaGatherOptions& options) {
-  Request r = tensors(Op::kXlaGather, data, indices, options.rule);
-  r.xla = std::make_shared<const XlaGatherOptions>(options);
   return r;
 }
 
@@ -50,8 +20,7 @@ template <class Options>
 Plan plan_into(const TensorSpec& data, const TensorSpec& indices, const TensorSpec& output,
                const Options& options) {
   Request r = request(data, indices, options);
-  r.output = output;
-  r.output_given = true;
+  r.set_output(output);
   return make_plan(r);
 }
 

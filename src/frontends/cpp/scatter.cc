@@ -13,60 +13,18 @@ struct Specs {
 };
 
 template <class Options>
-Request common(Op op, const Specs& specs, const Options& options) {
-  Request r;
-  r.op = op;
-  r.name = to_string(op);
+Request request(const Specs& specs, const Options& options) {
+  Request r = request_from(options);
   r.data = specs.data;
   r.indices = specs.indices;
   r.updates = specs.updates;
-  r.reduction = options.reduction;
-  r.include_self = options.include_self;
-  r.onto_zeros = options.onto_zeros;
-  r.relaxed = options.relaxed;
-  r.accumulate_f32 = options.accumulate_f32;
-  r.rule = options.rule;
-  return r;
-}
-
-Request request(const Specs& specs, const ScatterOptions& options) {
-  Request r = common(Op::kScatter, specs, options);
-  r.axis = options.axis;
-  r.batch_dims = options.batch_dims;
-  return r;
-}
-
-Request request(const Specs& specs, const ScatterElementsOptions& options) {
-  Request r = common(Op::kScatterElements, specs, options);
-  r.axis = options.axis;
-  return r;
-}
-
-Request request(const Specs& specs, const ScatterNdOptions& options) {
-  Request r = common(Op::kScatterNd, specs, options);
-  r.batch_dims = options.batch_dims;
-  return r;
-}
-
-Request request(const Specs& specs, const XlaScatterOptions& options) {
-  Request r = common(Op::kXlaScatter, specs, options);
-  r.skip_whole_window = options.skip_whole_window;
-  XlaGatherOptions x;
-  x.offset_dims = options.update_window_dims;
-  x.collapsed_slice_dims = options.inserted_window_dims;
-  x.operand_batching_dims = options.input_batching_dims;
-  x.start_indices_batching_dims = options.scatter_indices_batching_dims;
-  x.start_index_map = options.scatter_dims_to_operand_dims;
-  x.index_vector_dim = options.index_vector_dim;
-  r.xla = std::make_shared<const XlaGatherOptions>(x);
   return r;
 }
 
 template <class Options>
 Plan plan_into(const Specs& specs, const TensorSpec& output, const Options& options) {
   Request r = request(specs, options);
-  r.output = output;
-  r.output_given = true;
+  r.set_output(output);
   return make_plan(r);
 }
 

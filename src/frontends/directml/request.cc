@@ -194,8 +194,7 @@ void read_shapes(const OperatorDesc& op, const Tensors& tensors, Request& r) {
 }  // namespace
 
 Plan operator_plan(const OperatorDesc& op, const Tensors& tensors) {
-  Request r;
-  r.op = op.info->op;
+  Request r = request_from(op.info->op);
   r.name = op.info->name;
   r.rule = kIndexRule;
   r.grid_is_padded = true;

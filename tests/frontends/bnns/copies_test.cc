@@ -69,6 +69,15 @@ TEST_F(Copies, TilesAreWhole) {
   EXPECT_EQ(output[23], 6);
 }
 
+// Columns, then rows, as for every other function.
+TEST_F(Copies, TilesOfRowMajorMatricesHaveTheirColumnsFirst) {
+  const auto input = describe({BNNSDataLayoutRowMajorMatrix, {2, 3}}, values);  // 1 2, 3 4, 5 6
+  BNNSNDArrayDescriptor wide = describe({BNNSDataLayoutRowMajorMatrix, {4, 3}}, output);
+  EXPECT_EQ(BNNSTile(&input, &wide, nullptr), SHEAF_BNNS_OK) << sheaf_last_error();
+  output.resize(12);
+  EXPECT_THAT(output, testing::ElementsAre(1, 2, 1, 2, 3, 4, 3, 4, 5, 6, 5, 6));
+}
+
 TEST_F(Copies, TilesKeepTheNumberOfDimensions) {
   BNNSNDArrayDescriptor flat = describe({BNNSDataLayoutVector, {6}}, output);
   refused(BNNSTile(&matrix, &flat, nullptr));

@@ -105,7 +105,7 @@ TEST_F(BnnsScatter, WholeTextOfABadIndex) {
       "of range\n"
       "  data f32[4, 3]   indices i32[2]   updates f32[2, 3]   axis 0   output f32[4, 3]\n"
       "  try: indices that are in range; BNNS has no other rule, and none counts from the end;  "
-      "picture: sheaf explain 'scatter f32[4,3] i32[2] f32[2,3] axis=0",
+      "picture: sheaf explain 'scatter f32[4,3] i32[2]={0,4} f32[2,3] axis=0",
       0, kNone, -1005);
   picks = {-1, 0};
   expect_refused("indices[0] = -1, but axis 0 of data has 4 entries (allowed 0..3)", 0, kSum,

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+//
+// Bags on the GPU.
+#pragma once
+
+#include <string_view>
+
+#include "helpers/bag_problem.h"
+
+// Tensors are copied to device memory with guard bytes around the output, which must not change.
+BagResult on_device(const BagProblem& problem, std::string_view kernel, bool fresh = false);
