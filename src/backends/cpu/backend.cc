@@ -3,10 +3,11 @@
 
 #include <hwy/highway.h>
 
-#include "backends/cpu/gather.h"
+#include "backends/cpu/bag/bag.h"
+#include "backends/cpu/gather/kernels.h"
 #include "backends/cpu/machine.h"
 #include "backends/cpu/parallel.h"
-#include "backends/cpu/scatter.h"
+#include "backends/cpu/scatter/kernels.h"
 #include "execution/host_steps.h"
 #include "support/text.h"
 
@@ -14,17 +15,39 @@ namespace sheaf {
 namespace cpu {
 namespace {
 
-const char* accepts_every_gather(const KernelQuery& /*query*/) { return nullptr; }
+template <Tiling (*kCut)(const Nest&)>
+bool run_tiled(const Nest& nest, const GatherBuffers& buffers, const Launch& launch) {
+  return run_tiling(nest, kCut(nest), buffers, launch);
+}
+
+template <Tiling (*kCut)(const Nest&)>
+std::vector<MoverReport> movers_of(const KernelQuery& query) {
+  return tiling_movers(query, kCut(query.nest));
+}
 
 // First that accepts wins.
-constexpr GatherKernel kGather[] = {
-    {"cpu.small", small_refusal, run_small, Checks::kFirst},
-    {"cpu.lookup", lookup_refusal, run_lookup, Checks::kWhileMoving},
-    {"cpu.rows_wide", wide_refusal, run_rows, Checks::kWhileMoving},
-    {"cpu.rows_narrow", narrow_refusal, run_rows, Checks::kWhileMoving},
-    {"cpu.columns", columns_refusal, run_columns, Checks::kWhileMoving},
-    {"cpu.strided", accepts_every_gather, run_strided, Checks::kWhileMoving},
+constexpr GatherKernel kGatherKernels[] = {
+#define SHEAF_WHOLE(name) {"cpu." #name, name##_refusal, run_##name, Checks::kFirst},
+#define SHEAF_TILED(name)                                       \
+  {"cpu." #name,         name##_refusal, run_tiled<cut_##name>, \
+   Checks::kWhileMoving, nullptr,        movers_of<cut_##name>},
+    SHEAF_CPU_GATHER_KERNELS(SHEAF_WHOLE, SHEAF_TILED)
+#undef SHEAF_WHOLE
+#undef SHEAF_TILED
 };
+constexpr ScatterKernel kScatterKernels[] = {
+#define SHEAF_KERNEL(name, ...) {"cpu.scatter_" #name, name##_refusal, scatter_##name, __VA_ARGS__},
+    SHEAF_CPU_SCATTER_KERNELS(SHEAF_KERNEL)
+#undef SHEAF_KERNEL
+};
+
+constexpr BagKernel kBag[] = {
+    {"cpu.bag", pooled_refusal, run_pooled, Checks::kWhileMoving},
+    {"cpu.bag_rows", bag_rows_refusal, run_bag_rows, Checks::kWhileMoving},
+};
+
+constexpr EncodedKernel kEncoded[] = {
+    {"cpu.encoded", encoded_refusal, run_encoded, Checks::kWhileMoving}};
 
 bool available() { return true; }
 
@@ -45,7 +68,7 @@ void ranges(int64_t count, int64_t bytes, int threads,
 }
 
 constexpr Backend kBackend{.name = "cpu",
-                           .gather = kGather,
+                           .gather = kGatherKernels,
                            .scatter = kScatterKernels,
                            .device = nullptr,
                            .available = available,
@@ -56,7 +79,9 @@ constexpr Backend kBackend{.name = "cpu",
                            .count = host_count,
                            .divide = host_divide,
                            .ranges = ranges,
-                           .copy_rows = copy_rows};
+                           .copy_rows = copy_rows,
+                           .bag = kBag,
+                           .encoded = kEncoded};
 
 }  // namespace
 }  // namespace cpu

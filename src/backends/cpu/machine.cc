@@ -14,14 +14,13 @@ int64_t known_or(int name, int64_t guess) {
 
 }  // namespace
 
-const Caches& caches() {
+Caches read_caches() {
 #ifdef _SC_LEVEL2_CACHE_SIZE
-  static const Caches sizes{known_or(_SC_LEVEL2_CACHE_SIZE, int64_t{1} << 20),
-                            known_or(_SC_LEVEL3_CACHE_SIZE, int64_t{32} << 20)};
+  return {known_or(_SC_LEVEL2_CACHE_SIZE, int64_t{1} << 20),
+          known_or(_SC_LEVEL3_CACHE_SIZE, int64_t{32} << 20)};
 #else
-  static const Caches sizes{int64_t{1} << 20, int64_t{32} << 20};
+  return {int64_t{1} << 20, int64_t{32} << 20};
 #endif
-  return sizes;
 }
 
 }  // namespace sheaf::cpu

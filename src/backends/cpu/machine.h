@@ -6,40 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/cpu/tuning.h"
 #include "support/bit_cast.h"
 
 namespace sheaf::cpu {
 
-inline constexpr int64_t kLine = 64;  // bytes that a processor fetches at once
-
-// Stores that write around the cache. Only x86 has some that matter: arm64 processors notice by
-// themselves that whole lines are written one after the other.
-#if defined(__x86_64__) || defined(_M_X64)
-inline constexpr bool kStreamingStores = true;
-#else
-inline constexpr bool kStreamingStores = false;
-#endif
-
-// Rows that are streamed straight from indices are of whole pieces of this many bytes.
-inline constexpr int64_t kStreamPiece = 16;
-
-#if defined(__aarch64__) || defined(_M_ARM64)
-inline constexpr bool kArm64 = true;
-#else
-inline constexpr bool kArm64 = false;
-#endif
-
-// Whether columns are reduced faster by blocks of offsets than index by index. Measured: on x86 by
-// 5 to 12 %, while a Neoverse V1 takes 1.4 times as long.
-inline constexpr bool kOffsetsForColumns = kStreamingStores;
-
-// Whether wide rows from far away are copied in turn. Measured on a Neoverse V1: rows of 1 and 4
-// KiB in 0.5 and 0.6 of the time.
-inline constexpr bool kRowsInTurn = !kStreamingStores;
-
-// Prefetches the line at `address`, which may be any, into the first level or into the second. The
-// address is computed first: a Neoverse V1 takes half as long again over a prefetch whose operand
-// adds a scaled register.
+// Prefetches the line at `address`, valid or not, into the first or the second level. The address
+// is computed first: a Neoverse V1 takes 1.5 times as long over a prefetch whose operand adds a
+// scaled register.
 template <int kLevel = 1>
 inline void prefetch_line(const void* address) {
 #if defined(__aarch64__) && defined(__GNUC__)
@@ -74,13 +48,7 @@ inline void prefetch_row(const void* address) {
   prefetch_line<kLevel>(address);
 }
 
-// How many bytes ahead a long sequence is prefetched into the second level. A Neoverse V1 looks no
-// more than 4 KiB ahead by itself: this way it reads indices from the last level in 0.85 of the
-// time, and from memory in 0.8. A Xeon stops at the end of each page of 4 KiB: indices from memory
-// in 0.75 of the time; further ahead is no better.
-inline constexpr int64_t kSequenceAhead = kArm64 ? int64_t{16} << 10 : int64_t{4} << 10;
-
-// Prefetches the line `offset` bytes past `at`, which may be anywhere.
+// Prefetches the line `offset` bytes past `at`, valid or not.
 template <int kLevel>
 inline void prefetch_ahead(const std::byte* at, int64_t offset) {
   prefetch_row<kLevel, kLine>(
@@ -98,19 +66,16 @@ inline void prefetch_to_write(const std::byte* at, int64_t offset) {
 #endif
 }
 
-// How many bytes ahead an output is prefetched that goes through the cache. A Xeon has too few
-// store buffers to wait for each of its lines; arm64 processors write whole lines without reading
-// them first.
-inline constexpr int64_t kOutputAhead = kStreamingStores ? 1024 : 0;
-
-// A row of data that indices jump about in is brought into the first-level cache, ahead of its use,
-// up to this size.
-inline constexpr int64_t kNearData = int64_t{64} << 10;
-
 struct Caches {
   int64_t l2;    // of one core
   int64_t last;  // shared
 };
-const Caches& caches();
+Caches read_caches();
+
+// Inline: small calls look at it, too.
+inline const Caches& caches() {
+  static const Caches sizes = read_caches();
+  return sizes;
+}
 
 }  // namespace sheaf::cpu

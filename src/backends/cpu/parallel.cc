@@ -12,7 +12,9 @@
 #include <memory>
 #include <thread>
 
+#include "backends/cpu/tuning.h"
 #include "execution/cancel.h"
+#include "execution/workers.h"
 
 namespace sheaf::cpu {
 namespace {
@@ -22,7 +24,13 @@ namespace {
 std::atomic<bool> pool_works{false};
 std::atomic<bool> pool_is_lost{false};
 
+// As many as the machine has, or as the caller's own threads are.
 int default_threads() {
+  const Workers* const workers = current_workers();
+  if (workers != nullptr) {
+    static const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    return workers->most > 0 ? workers->most : cores;
+  }
   static const int threads = [] {
     try {
       return oneapi::tbb::info::default_concurrency();
@@ -47,13 +55,21 @@ void run_in_arena(int threads, const Run& run) {
   arena.reset(kept.exchange(arena.release()));
 }
 
+// Calls body(i) for i in [0, count) on threads of the caller's. False: calls may have been left
+// out.
+template <class Body>
+bool run_on_workers(const Workers& workers, int64_t count, const Body& body) {
+  const auto call = [](void* argument, int64_t i) { (*static_cast<const Body*>(argument))(i); };
+  return workers.run(workers.context, count, call, const_cast<Body*>(&body));
+}
+
 // Calls body(i) for i in [0, count) on the pool, each i on the same thread as in calls before if
 // that is free. False if oneTBB failed: then it may have left calls out.
 template <class Body>
 bool run_on_pool(int64_t count, Threads threads, const Body& body) {
-  // A context of its own: were the caller a task that is cancelled, calls would be left out in
-  // silence. Isolated: while it waits, the caller must not take up a task of somebody else, which
-  // might want a lock that the caller holds.
+  // In a new context: if the caller were a task that is cancelled, calls would be left out in
+  // silence. Isolated: while it waits, the caller must not run an unrelated task, which might want
+  // a lock that the caller holds.
   const auto run_all = [&] {
     using Context = oneapi::tbb::task_group_context;
     // The caller's rounding and treatment of subnormals hold on every thread.
@@ -75,18 +91,16 @@ bool run_on_pool(int64_t count, Threads threads, const Body& body) {
   return true;
 }
 
-// Waits while other threads finish the pieces that they have claimed, and asks now and then whether
-// to end early: some questions are for the calling thread alone, as Python's for signals, and
-// oneTBB would wait in silence. A piece may last seconds.
-void ask_until_done(const CancelScope& scope, const std::atomic<int64_t>& done, int64_t pieces) {
-  constexpr int kShort = 1000;  // yields: mostly the others need less time than a sleep takes
-  constexpr auto kBetweenQuestions = std::chrono::microseconds(50);
+// Waits while other threads finish the pieces that they have claimed, and looks at the
+// cancellation now and then: some of it is for the calling thread alone, as Python's signals are,
+// and oneTBB would wait without it. A piece may last seconds.
+void wait_until_done(const CancelScope& scope, const std::atomic<int64_t>& done, int64_t pieces) {
   for (int round = 0; done.load(std::memory_order_relaxed) < pieces; ++round) {
-    if (round < kShort) {
+    if (round < kThreads.yields) {
       std::this_thread::yield();
     } else {
       scope.cancelled();
-      std::this_thread::sleep_for(kBetweenQuestions);
+      std::this_thread::sleep_for(std::chrono::microseconds(kThreads.sleep_us));
     }
   }
 }
@@ -97,7 +111,7 @@ class Pieces {
   Pieces(int64_t count, int threads, const std::function<void(int64_t, int64_t)>& work)
       : work_(work),
         count_(count),
-        pieces_(std::min({count, kEach * threads, kMost})),
+        pieces_(std::min({count, kThreads.pieces * threads, kThreads.most_pieces})),
         threads_(threads) {}
 
   // Runs those of thread `number`, then what the others have not come to.
@@ -115,10 +129,6 @@ class Pieces {
   const std::atomic<int64_t>& done() const { return done_; }
 
  private:
-  // A few per thread even out cores of different speed without scattering the writes.
-  static constexpr int64_t kEach = 4;
-  static constexpr int64_t kMost = 1024;
-
   void run_if_free(int64_t piece) {
     auto& claimed = claimed_[static_cast<size_t>(piece)];
     if (claimed.load(std::memory_order_relaxed) ||
@@ -136,18 +146,18 @@ class Pieces {
   const std::function<void(int64_t, int64_t)>& work_;
   const int64_t count_, pieces_, threads_;
   std::atomic<int64_t> done_{0};
-  std::atomic<bool> claimed_[kMost] = {};
+  std::atomic<bool> claimed_[kThreads.most_pieces] = {};
 };
 
 }  // namespace
 
 Threads worthwhile_threads(int64_t bytes, int limit) {
-  if (limit == 1 || bytes < 2 * kBytesWorthAThread) {
+  if (limit == 1 || bytes < 2 * kThreads.least_bytes) {
     return {1, 1};
   }
   const bool limited = limit > 0 && limit < default_threads();
   const int most = limited ? limit : default_threads();
-  return {static_cast<int>(std::min<int64_t>(most, bytes / kBytesWorthAThread)),
+  return {static_cast<int>(std::min<int64_t>(most, bytes / kThreads.least_bytes)),
           limited ? limit : 0};
 }
 
@@ -159,10 +169,13 @@ void run_on_threads(int64_t count, Threads threads,
   const auto run_task = [&](int64_t number) {
     pieces.run(number);
     if (scope != nullptr && std::this_thread::get_id() == caller) {
-      ask_until_done(*scope, pieces.done(), pieces.count());
+      wait_until_done(*scope, pieces.done(), pieces.count());
     }
   };
-  if (!run_on_pool(threads.count, threads, run_task)) {
+  const Workers* const workers = current_workers();
+  const bool complete = workers != nullptr ? run_on_workers(*workers, threads.count, run_task)
+                                           : run_on_pool(threads.count, threads, run_task);
+  if (!complete) {
     pieces.run(0);
   }
 }

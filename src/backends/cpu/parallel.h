@@ -9,10 +9,6 @@
 
 namespace sheaf::cpu {
 
-// Work below this many bytes is done by the caller: waking a thread costs more than moving them.
-// A core moves them in some 10 us, which is also what 2000 rows from far away take.
-inline constexpr int64_t kBytesWorthAThread = int64_t{128} << 10;
-
 struct Threads {
   int count;
   int limit;  // the caller allows no more; 0: a few more do no harm
@@ -21,8 +17,9 @@ struct Threads {
 // How many threads `bytes` of work are worth, at most `limit` (0: as many as the machine has).
 Threads worthwhile_threads(int64_t bytes, int limit);
 
-// Calls work(begin, end) over [0, count) from `threads`. Always completes: if oneTBB fails for lack
-// of memory, the caller does what is left. `work` does not throw.
+// Calls work(begin, end) over [0, count) from `threads`: the caller's own (sheaf/workers.h), or
+// oneTBB's. Always completes: if oneTBB fails for lack of memory, the caller does what is left.
+// `work` does not throw.
 void run_on_threads(int64_t count, Threads threads,
                     const std::function<void(int64_t, int64_t)>& work);
 

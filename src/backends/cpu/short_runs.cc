@@ -5,24 +5,21 @@
 #include <cstdlib>
 #include <new>
 
-#include "backends/cpu/routines.h"
+#include "backends/cpu/movers/routines.h"
 #include "execution/cancel.h"
 
 namespace sheaf::cpu {
 namespace {
 
-// Longer runs are as fast alone: the row of data that they choose from is prefetched.
-constexpr int64_t kShortPoints = 128;
-constexpr int64_t kShortBytes = 4096;  // of a run's rows
-constexpr int64_t kLeastRuns = 4;      // of fewer, the table costs more than it saves
 constexpr int64_t kFarthest = int64_t{1} << 30;
 constexpr int64_t kZerosBehind = 64;
 
 }  // namespace
 
 int64_t runs_together(const Loop& outer, const Loop& inner, int64_t row_bytes) {
-  if (inner.extent > kShortPoints || row_bytes > kShortBytes / inner.extent ||
-      outer.extent < kLeastRuns) {
+  // Movers are asked about empty outputs too.
+  if (inner.extent == 0 || row_bytes == 0 || inner.extent > kShortRuns.points ||
+      row_bytes > kShortRuns.bytes / inner.extent || outer.extent < kShortRuns.least_runs) {
     return 1;
   }
   // In distances within the tensors, which cannot overflow.

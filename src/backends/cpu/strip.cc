@@ -8,13 +8,6 @@
 #include "backends/cpu/machine.h"
 
 namespace sheaf::cpu {
-namespace {
-
-// Entries asked for ahead of their turn: they are too far apart for the hardware to see them
-// coming.
-constexpr int64_t kEntriesAhead = 16;
-
-}  // namespace
 
 Strip::Strip(const Coordinate& coordinate, int64_t bytes)
     : original_(coordinate),
@@ -26,8 +19,8 @@ void Strip::fill(const std::byte* first, int64_t bytes) {
   std::byte* to = memory_.get();
   for (int64_t entry = 0; entry < original_.extent; ++entry, to += entry_bytes_) {
     const std::byte* from = first + entry * original_.stride;
-    if (entry + kEntriesAhead < original_.extent) {
-      const std::byte* ahead = from + kEntriesAhead * original_.stride;
+    if (entry + kPrefetch.strip_entries < original_.extent) {
+      const std::byte* ahead = from + kPrefetch.strip_entries * original_.stride;
       for (int64_t at = 0; at < bytes; at += kLine) {
         prefetch_line(ahead + at);
       }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A strip of columns of data, copied side by side. Where rows of data lie a power of two apart, a
-// strip in its own place falls into a few sets of the cache and drives itself out of it; the copy
+// strip in its own place falls into a few sets of the cache and evicts itself; the copy
 // uses them all.
 #pragma once
 

@@ -2,10 +2,13 @@
 //
 // Who takes which plan, and that each family gives the reference's bits on plans large enough for
 // its tiles, streams and threads.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <random>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "sheaf/sheaf.h"
@@ -13,54 +16,87 @@
 namespace sheaf {
 namespace {
 
-std::string chosen(const Plan& plan) { return kernel_name(plan, {.kernel = "cpu"}); }
+// The kernel alone: its mover depends on the processor.
+std::string chosen(const Plan& plan) {
+  const std::string name = kernel_name(plan, {.kernel = "cpu"});
+  return name.substr(0, name.find('/'));
+}
 
 TensorSpec floats(const Dims& sizes) { return {f32, sizes}; }
 TensorSpec longs(const Dims& sizes) { return {i64, sizes}; }
 
 TEST(CpuFamilies, AreChosenByTheShapeOfTheNest) {
   EXPECT_EQ(chosen(plan_gather(floats({100, 64}), longs({9}))), "cpu.small");
-  EXPECT_EQ(chosen(plan_gather(floats({100, 64}), longs({999}))), "cpu.rows_wide");
-  EXPECT_EQ(chosen(plan_gather(floats({100, 16}), longs({999}))), "cpu.rows_narrow");
+  EXPECT_EQ(chosen(plan_gather(floats({100, 64}), longs({999}))), "cpu.rows");
+  EXPECT_EQ(chosen(plan_gather(floats({100, 16}), longs({999}))), "cpu.rows");
   EXPECT_EQ(chosen(plan_gather(floats({100, 64}), longs({9}), {.axis = 1})), "cpu.lookup");
-  EXPECT_EQ(chosen(plan_gather_elements(floats({9, 7}), longs({9, 7}), {.axis = 1})),
-            "cpu.rows_narrow");
+  EXPECT_EQ(chosen(plan_gather_elements(floats({9, 7}), longs({9, 7}), {.axis = 1})), "cpu.rows");
   EXPECT_EQ(chosen(plan_gather_elements(floats({9, 7}), longs({9, 7}), {.axis = 0})),
             "cpu.columns");
-  EXPECT_EQ(chosen(plan_gather_nd(floats({9, 7, 3}), longs({999, 2}))), "cpu.rows_narrow");
+  EXPECT_EQ(chosen(plan_gather_nd(floats({9, 7, 3}), longs({999, 2}))), "cpu.rows");
   EXPECT_EQ(chosen(plan_gather(TensorSpec(f32, {9, 7}, {1, 9}), longs({5}))), "cpu.strided");
 }
 
 TEST(CpuFamilies, ExpandedIndicesBecomeRows) {
   const Plan plan = plan_gather_elements(floats({50, 64}), TensorSpec(i64, {999, 64}, {1, 0}));
-  EXPECT_EQ(chosen(plan), "cpu.rows_wide");
+  EXPECT_EQ(chosen(plan), "cpu.rows");
+}
+
+std::string refusal_of(const Plan& plan, const std::string& name) {
+  for (const KernelReport& report : kernels_for(plan)) {
+    if (report.name == name) {
+      return report.refusal;
+    }
+  }
+  return "not asked";
 }
 
 TEST(CpuFamilies, EachRefusalHasItsReason) {
   const Plan plan = plan_gather(floats({100, 64}), longs({999}));
-  const auto reports = kernels_for(plan);
-  ASSERT_EQ(reports.size(), 7U);
-  EXPECT_EQ(reports[0].name, "cpu.small");
-  EXPECT_EQ(reports[0].refusal, "more than 256 rows, or than 32 KiB");
-  EXPECT_EQ(reports[1].refusal, "no loop around the indices");
-  EXPECT_EQ(reports[2].refusal, "");
-  EXPECT_EQ(reports[3].refusal, "rows of more than 64 bytes");
-  EXPECT_EQ(reports[4].refusal, "fewer than two loops, or no index");
-  EXPECT_EQ(reports[6].name, "reference.loops");
+  EXPECT_EQ(refusal_of(plan, "cpu.small"), "more than 256 rows, or than 32 KiB");
+  EXPECT_EQ(refusal_of(plan, "cpu.lookup"), "no loop around the indices");
+  EXPECT_EQ(refusal_of(plan, "cpu.columns"), "fewer than two loops, or no index");
+  EXPECT_EQ(refusal_of(plan, "cpu.rows/copy"), "");
+  EXPECT_EQ(refusal_of(plan, "cpu.rows/short"), "indices serve one row only");
+  EXPECT_EQ(refusal_of(plan, "cpu.rows/copy_direct"), "rows of more than 64 bytes");
+  EXPECT_EQ(refusal_of(plan, "cpu.rows/in_turn"), "rows of less than 512 bytes, or above 1 MiB");
+  EXPECT_EQ(kernels_for(plan).back().name, "reference.loops");
 }
 
-TEST(CpuFamilies, AForcedKernelThatRefusesSaysWhy) {
-  const Plan plan = plan_gather(floats({100, 64}), longs({1}));
+// What explain names is what a run takes: the first mover without a refusal.
+TEST(CpuFamilies, TheNameHasTheMover) {
+  EXPECT_EQ(kernel_name(plan_gather({u16, {100, 1}}, longs({999}))), "cpu.rows/copy_direct");
+  EXPECT_EQ(kernel_name(plan_gather({u16, {100, 50}}, longs({999}))), "cpu.rows/copy");
+  EXPECT_EQ(kernel_name(plan_gather({u16, {100, 1}}, longs({999})), {.kernel = "cpu.rows/copy"}),
+            "cpu.rows/copy");
+  EXPECT_EQ(kernel_name(plan_gather({u16, {100, 1}}, longs({999})), {.kernel = "cpu.strided"}),
+            "cpu.strided/copy_direct");
+}
+
+std::string refusal_when_forced(const char* kernel) {
   const std::vector<float> data(6400);
-  const int64_t index = 0;
-  std::vector<float> output(64);
+  const std::vector<int64_t> indices(9);
+  std::vector<float> output(9 * 64);
   try {
-    plan.run(data.data(), &index, output.data(), {.kernel = "cpu.rows_narrow"});
-    FAIL();
+    plan_gather(floats({100, 64}), longs({9}))
+        .run(data.data(), indices.data(), output.data(), {.kernel = kernel});
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
-    EXPECT_NE(std::string(error.what()).find("cpu.rows_narrow refuses: "), std::string::npos);
+    return error.what();
   }
+  return "ran";
+}
+
+TEST(CpuFamilies, AForcedKernelOrMoverThatRefusesSaysWhy) {
+  EXPECT_THAT(refusal_when_forced("cpu.lookup"),
+              testing::HasSubstr("cpu.lookup refuses: no loop around the indices"));
+  EXPECT_THAT(refusal_when_forced("cpu.strided/short"),
+              testing::HasSubstr("cpu.strided/short refuses: indices serve one row only"));
+  EXPECT_THAT(refusal_when_forced("cpu.strided/abacus"),
+              testing::HasSubstr("cpu.strided/abacus refuses: it has no such mover"));
+  EXPECT_THAT(refusal_when_forced("cpu.small/copy"),
+              testing::HasSubstr("cpu.small/copy refuses: it has no such mover"));
+  EXPECT_EQ(refusal_when_forced("cpu.strided/copy"), "ran");
 }
 
 struct Large {
@@ -108,29 +144,64 @@ std::vector<Large> large_plans() {
   };
 }
 
-TEST(CpuFamilies, LargePlansGiveTheReferencesBitsOnEveryThreadCount) {
-  for (const Large& large : large_plans()) {
-    const auto data_count = static_cast<size_t>(element_count(large.plan.data().sizes));
-    const auto index_count = static_cast<size_t>(large.plan.ranges().indices.hi / 8);
-    const auto output_count = static_cast<size_t>(element_count(large.plan.output().sizes));
+// A large plan's memory, and the reference's output.
+struct LargeWorld {
+  explicit LargeWorld(const Large& of)
+      : plan(of.plan),
+        data(static_cast<size_t>(element_count(plan.data().sizes))),
+        indices(static_cast<size_t>(plan.ranges().indices.hi / 8)),
+        expected(static_cast<size_t>(element_count(plan.output().sizes))) {
     std::mt19937 rng(11);
-    std::vector<uint32_t> data(data_count);
     for (auto& value : data) {
       value = static_cast<uint32_t>(rng());
     }
-    std::vector<int64_t> indices(index_count);
     for (auto& value : indices) {
-      value = static_cast<int64_t>(rng()) % (2 * large.extent) - large.extent;
+      value = static_cast<int64_t>(rng()) % (2 * of.extent) - of.extent;
     }
-    std::vector<uint32_t> expected(output_count);
-    large.plan.run(data.data(), indices.data(), expected.data(), {.kernel = "reference"});
+    plan.run(data.data(), indices.data(), expected.data(), {.kernel = "reference"});
+  }
+  bool agrees(const std::string& kernel, int threads) const {
+    std::vector<uint32_t> output(expected.size(), 0xA5A5A5A5);
+    plan.run(data.data(), indices.data(), output.data(), {.threads = threads, .kernel = kernel});
+    return output == expected;
+  }
+
+  const Plan& plan;
+  std::vector<uint32_t> data;
+  std::vector<int64_t> indices;
+  std::vector<uint32_t> expected;
+};
+
+TEST(CpuFamilies, LargePlansGiveTheReferencesBitsOnEveryThreadCount) {
+  for (const Large& large : large_plans()) {
+    const LargeWorld world(large);
     for (const int threads : {1, 2, 5, 0}) {
-      std::vector<uint32_t> output(output_count, 0xA5A5A5A5);
-      large.plan.run(data.data(), indices.data(), output.data(),
-                     {.threads = threads, .kernel = "cpu"});
-      EXPECT_TRUE(output == expected) << large.name << ", threads " << threads;
+      EXPECT_TRUE(world.agrees("cpu", threads)) << large.name << ", threads " << threads;
     }
   }
+}
+
+// Not only the mover that pays on this machine.
+TEST(CpuFamilies, LargePlansGiveTheReferencesBitsByEveryMoverThatCan) {
+  std::set<std::string> all, tried;
+  for (const Large& large : large_plans()) {
+    const LargeWorld world(large);
+    for (const KernelReport& report : kernels_for(large.plan, {.kernel = "cpu"})) {
+      if (report.name.find('/') == std::string::npos) {
+        continue;
+      }
+      const std::string mover = report.name.substr(report.name.find('/') + 1);
+      all.insert(mover);
+      if (report.can_run) {
+        tried.insert(mover);
+        EXPECT_TRUE(world.agrees(report.name, 2)) << large.name << ", " << report.name;
+      } else if (report.refusal == "no gather instruction" ||
+                 report.refusal == "streaming stores do not pay on this processor") {
+        tried.insert(mover);  // as far as this processor can
+      }
+    }
+  }
+  EXPECT_EQ(tried, all) << "a mover that no plan here is for";
 }
 
 TEST(CpuFamilies, ABadIndexAmongMillionsIsFoundAndNothingIsWritten) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/cpu/every_target.h"
-#include "backends/cpu/routines.h"
+#include "backends/cpu/movers/routines.h"
 #include "plan/resolve.h"
 
 namespace sheaf {

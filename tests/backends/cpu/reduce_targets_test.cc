@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "backends/cpu/every_target.h"
-#include "backends/cpu/reduce.h"
+#include "backends/cpu/scatter/reduce.h"
+#include "plan/reductions.h"
 #include "sheaf/sheaf.h"
 #include "support/float_bits.h"
 
@@ -20,9 +21,6 @@ namespace {
 
 constexpr DType kTypes[] = {boolean, i8,     i16, i32,  i64, u8,  u16, u32, u64,
                             f8e4m3,  f8e5m2, f16, bf16, f32, f64, c64, c128};
-constexpr Reduction kReductions[] = {Reduction::kNone, Reduction::kAdd, Reduction::kSub,
-                                     Reduction::kMul,  Reduction::kMin, Reduction::kMax,
-                                     Reduction::kMean};
 
 using Bytes = std::vector<std::byte>;
 
@@ -95,7 +93,8 @@ class EveryReduction : public EveryTarget {
 TEST_P(EveryReduction, IsAsDefined) {
   const OnlyTarget only(GetParam());
   for (const DType type : kTypes) {
-    for (const Reduction reduction : kReductions) {
+    for (const ReductionRow& row : kReductions) {
+      const Reduction reduction = row.value;
       if (reduce_row(type, reduction) == nullptr) {
         continue;
       }
@@ -120,7 +119,8 @@ TEST_P(EveryReduction, RoundsEverySmallFloat) {
   const int64_t bytes = 2 * std::ssize(all);
   const int64_t to = 0;
   for (const DType type : {f16, bf16}) {
-    for (const Reduction reduction : kReductions) {
+    for (const ReductionRow& row : kReductions) {
+      const Reduction reduction = row.value;
       for (const uint32_t turn : {1U, 0x1234U, 0x8001U, 0x3C01U}) {
         std::vector<uint16_t> cells = all;
         for (uint16_t& cell : cells) {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/cpu/scatter.h"
+#include "backends/cpu/scatter/kernels.h"
 #include "helpers/rng.h"
 #include "sheaf/sheaf.h"
 

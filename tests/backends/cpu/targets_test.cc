@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "backends/cpu/every_target.h"
-#include "backends/cpu/routines.h"
+#include "backends/cpu/movers/routines.h"
 #include "sheaf/sheaf.h"
 
 namespace sheaf {
@@ -184,9 +184,9 @@ TEST_P(EveryTarget, FindsABadPairAnywhere) {
 TEST_P(EveryTarget, IsTheOneThatRuns) {
   const OnlyTarget only(GetParam());
 #if HWY_ARCH_X86
-  EXPECT_EQ(cpu::routines().has_gather_instruction, GetParam() <= HWY_AVX2);
+  EXPECT_EQ(cpu::routines().gather != nullptr, GetParam() <= HWY_AVX2);
 #else
-  EXPECT_FALSE(cpu::routines().has_gather_instruction);
+  EXPECT_EQ(cpu::routines().gather, nullptr);
 #endif
 }
 
@@ -208,22 +208,38 @@ TEST_P(EveryTarget, GatherInstructionAgreesWithLoads) {
       rows.count = count;
       rows.output = plain.data();
       rows.output_step = rows.row_bytes = row_bytes;
-      cpu::routines().move(rows);
+      cpu::routines().copy(rows);
       rows.output = gathered.data();
-      rows.hardware_gather = true;
-      cpu::routines().move(rows);
-      EXPECT_EQ(plain, gathered);
-      if (cpu::routines().gather_short != nullptr) {
+      if (cpu::routines().gather != nullptr) {
+        cpu::routines().gather(rows);
+        EXPECT_EQ(plain, gathered);
+      }
+      if (cpu::routines().from_short != nullptr) {
         const std::vector<int32_t> short_offsets(offsets.begin(), offsets.end());
         std::fill(gathered.begin(), gathered.end(), kPoison);
-        cpu::routines().gather_short(rows, short_offsets.data());
+        cpu::routines().from_short(rows, short_offsets.data());
         EXPECT_EQ(plain, gathered);
       }
     }
   }
 }
 
-// One run of `count` points by move_direct, against resolve and move, with indices far outside:
+// The movers of this target that take such rows straight from indices.
+std::vector<cpu::MoveDirect> direct_movers(const Nest& nest, bool data_moves, int64_t misalign) {
+  const cpu::Routines& routines = cpu::routines();
+  std::vector<cpu::MoveDirect> movers = {routines.copy_direct};
+  if (routines.gather_direct != nullptr && (nest.row_bytes == 4 || nest.row_bytes == 8)) {
+    movers.push_back(routines.gather_direct);
+  }
+  const bool pieces = (nest.row_bytes | misalign) % cpu::kStreamPiece == 0;
+  if (routines.stream_direct != nullptr && pieces && !data_moves &&
+      nest.coordinates[0].stride == nest.row_bytes) {
+    movers.push_back(routines.stream_direct);
+  }
+  return movers;
+}
+
+// One run of `count` points by each of them, against resolve and copy, with indices far outside:
 // whatever they say, no address leaves data.
 template <class Index>
 void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t misalign,
@@ -257,12 +273,8 @@ void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t mi
   rows.count = count;
   rows.output = expected.data();
   rows.output_step = rows.row_bytes = nest.row_bytes;
-  cpu::routines().move(rows);
-  const bool fits_instruction = nest.row_bytes == 4 || nest.row_bytes == 8;
-  for (const bool by_instruction : {false, true}) {
-    if (by_instruction && !(fits_instruction && cpu::routines().has_gather_instruction)) {
-      continue;
-    }
+  cpu::routines().copy(rows);
+  for (const cpu::MoveDirect move : direct_movers(nest, data_step != 0 || with_places, misalign)) {
     alignas(64) std::byte memory[64 + 80 * 64 + 64];
     std::fill(std::begin(memory), std::end(memory), kPoison);
     rows.offsets = nullptr;
@@ -270,8 +282,7 @@ void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t mi
     rows.stream = count % 4 < 2;
     rows.indices_go_on = count % 5 == 0;
     rows.output_far = count % 3 == 0;
-    rows.hardware_gather = by_instruction;
-    ASSERT_EQ(cpu::routines().move_direct(nest, run, rows), good) << count;
+    ASSERT_EQ(move(nest, run, rows), good) << count;
     ASSERT_EQ(std::memcmp(rows.output, expected.data(), bytes), 0) << count << ", " << misalign;
     ASSERT_TRUE(std::all_of(memory, rows.output, [](std::byte b) { return b == kPoison; }));
     ASSERT_TRUE(std::all_of(rows.output + bytes, std::end(memory),
@@ -279,7 +290,7 @@ void check_direct(const Nest& nest, int64_t count, int64_t data_step, int64_t mi
   }
 }
 
-TEST_P(EveryTarget, MoveDirectAgreesWithResolveAndMove) {
+TEST_P(EveryTarget, DirectMoversAgreeWithResolveAndCopy) {
   const OnlyTarget only(GetParam());
   Nest nest;
   nest.out_of_range = OutOfRange::kFail;
@@ -308,7 +319,7 @@ TEST_P(EveryTarget, MoveDirectAgreesWithResolveAndMove) {
 }
 
 // Several runs in one call, against a call for each.
-TEST_P(EveryTarget, MoveDirectGoesThroughSteps) {
+TEST_P(EveryTarget, DirectMoversGoThroughSteps) {
   const OnlyTarget only(GetParam());
   constexpr int64_t kSteps = 3;
   Nest nest;
@@ -321,11 +332,7 @@ TEST_P(EveryTarget, MoveDirectGoesThroughSteps) {
     for (const int64_t count : {1, 7, 8, 33, 64}) {
       const auto indices = random_indices<int64_t>(kSteps * (count + 2), -150, 150, 9);
       const cpu::RunSteps steps{kSteps, count + 2, 40, count * row_bytes + 24};
-      for (const bool by_instruction : {false, true}) {
-        if (by_instruction &&
-            ((row_bytes != 4 && row_bytes != 8) || !cpu::routines().has_gather_instruction)) {
-          continue;
-        }
+      for (const cpu::MoveDirect move : direct_movers(nest, true, 0)) {
         const auto bytes = static_cast<size_t>(kSteps * steps.output);
         std::vector<std::byte> expected(bytes, kPoison);
         std::vector<std::byte> output(bytes, kPoison);
@@ -333,19 +340,18 @@ TEST_P(EveryTarget, MoveDirectGoesThroughSteps) {
         cpu::RowMove rows{};
         rows.count = count;
         rows.output_step = rows.row_bytes = row_bytes;
-        rows.hardware_gather = by_instruction;
         rows.data = data.data();
         rows.output = output.data();
         run.steps = steps;
-        cpu::routines().move_direct(nest, run, rows);
+        move(nest, run, rows);
         run.steps = {};
         for (int64_t s = 0; s < kSteps; ++s) {
           rows.data = data.data() + s * steps.data;
           rows.output = expected.data() + s * steps.output;
           run.indices = reinterpret_cast<const std::byte*>(indices.data() + s * steps.index);
-          cpu::routines().move_direct(nest, run, rows);
+          move(nest, run, rows);
         }
-        ASSERT_EQ(output, expected) << row_bytes << ", " << count << ", " << by_instruction;
+        ASSERT_EQ(output, expected) << row_bytes << ", " << count;
       }
     }
   }

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+//
+// Bags of floats, and of rows with scales in them. A thread takes a range of bags: it resolves some
+// hundred entries at a time, so that rows of the next bags are on their way while one is summed. A
+// bag that is longer than a thread's share is shared by columns: each sum stays in order.
+#include "backends/cpu/bag/bag.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+#include "backends/cpu/bag/pool_rows.h"
+#include "execution/cancel.h"
+#include "support/checked.h"
+
+namespace sheaf::cpu {
+namespace {
+
+constexpr int64_t kBlock = 512;         // entries resolved at a time: 6 KiB of offsets and weights
+constexpr int64_t kStackFloats = 1024;  // sums of a bag that need no memory from the heap
+// A cache line of f32: threads that share a bag own columns of whole lines.
+constexpr int64_t kColumnsPerLine = 16;
+
+float weight_at(const BagNest& nest, const std::byte* weights, int64_t p) {
+  const std::byte* const at = weights + nest.weights.at(p) * nest.weight_type.bytes();
+  return stored_float(nest.weight_type, at, 0);
+}
+
+// Pools the bags of a range, columns [begin, end) of each.
+template <class Index>
+class PoolWalk {
+ public:
+  PoolWalk(const BagNest& nest, const BagBuffers& buffers, const Launch& launch, JoinRows join,
+           float* scratch)
+      : nest_(nest),
+        buffers_(buffers),
+        launch_(launch),
+        cancel_(launch.cancel),
+        reader_(nest, buffers.indices),
+        join_(join),
+        scratch_(scratch) {}
+
+  // False if an index was out of range where that is looked for.
+  bool pool(BagRange bags, int64_t begin, int64_t end) {
+    begin_ = begin;
+    end_ = end;
+    int64_t s = bags.begin;
+    int64_t p = s < bags.end ? entries_of(nest_, buffers_, s).begin : 0;
+    while (s < bags.end) {
+      const int64_t filled = resolve_block(s, p, bags.end);
+      if (!good_ || cancel_.before_rows(filled + parts_, nest_.elements * 4)) {
+        return good_;
+      }
+      join_parts(filled);
+    }
+    return good_;
+  }
+
+ private:
+  // What one bag has in the block.
+  struct Part {
+    int64_t bag;
+    int64_t first, kept;
+    bool ends;
+  };
+
+  // From entry p of bag s on; leaves both behind the last entry of the block.
+  int64_t resolve_block(int64_t& s, int64_t& p, int64_t last_bag) {
+    int64_t filled = 0;
+    int64_t read = 0;
+    parts_ = 0;
+    while (s < last_bag && parts_ < kBlock) {
+      const int64_t end = entries_of(nest_, buffers_, s).end;
+      const int64_t until = p + std::min(end - p, block_ - read);
+      Part part{s, filled, 0, until == end};
+      read += until - p;
+      for (; p < until; ++p) {
+        const int64_t row = reader_.row(p);
+        if (row < 0) {
+          good_ = good_ && !(row == kOutside && launch_.check_while_moving);
+          continue;
+        }
+        rows_[filled] = row * nest_.rows.row_stride;
+        if (nest_.weighted) {
+          weights_[filled] = weight_at(nest_, buffers_.weights, p);
+        }
+        ++filled;
+      }
+      part.kept = filled - part.first;
+      list_[parts_++] = part;
+      if (!part.ends) {
+        break;
+      }
+      ++s;
+    }
+    return filled;
+  }
+
+  void join_parts(int64_t filled) {
+    for (int64_t i = 0; i < parts_; ++i) {
+      const Part& part = list_[i];
+      float* const sums = sums_of(part.bag);
+      if (part.kept > 0) {
+        join_({.table = buffers_.data.stored,
+               .rows = rows_ + part.first,
+               .weights = nest_.weighted ? weights_ + part.first : nullptr,
+               .count = part.kept,
+               .ahead = filled - part.first - part.kept,
+               .row_bytes = row_bytes_,
+               .elements = nest_.elements,
+               .begin = begin_,
+               .end = end_,
+               .joined = sums,
+               .starts = kept_ == 0});
+        kept_ += part.kept;
+      }
+      if (part.ends) {
+        write(part.bag, sums);
+        kept_ = 0;
+      }
+    }
+  }
+
+  std::byte* output_of(int64_t bag) const { return buffers_.output + bag * nest_.bag_stride; }
+
+  // Sums are joined where they belong if that is possible.
+  float* sums_of(int64_t bag) const {
+    return scratch_ != nullptr ? scratch_ : reinterpret_cast<float*>(output_of(bag));
+  }
+
+  void write(int64_t bag, float* sums) const {
+    const int64_t bytes = nest_.output_type.bytes();
+    std::byte* const output = output_of(bag);
+    if (kept_ == 0) {
+      for (int64_t e = begin_; e < end_; ++e) {
+        std::copy_n(nest_.empty, bytes, output + e * bytes);
+      }
+      return;
+    }
+    finish_floats(nest_.pool, kept_, sums + begin_, end_ - begin_);
+    if (nest_.output_type != f32) {
+      narrow_floats(nest_.output_type, sums + begin_, output + begin_ * bytes, end_ - begin_);
+    } else if (scratch_ != nullptr) {
+      std::copy_n(reinterpret_cast<const std::byte*>(sums + begin_), (end_ - begin_) * bytes,
+                  output + begin_ * bytes);
+    }
+  }
+
+  const BagNest& nest_;
+  const BagBuffers& buffers_;
+  const Launch& launch_;
+  CancelPoint cancel_;
+  const EntryReader<Index> reader_;
+  JoinRows join_;
+  float* scratch_;
+  int64_t row_bytes_ = nest_.rows.encoding == Encoding::kPlain
+                           ? nest_.elements * nest_.rows.type.bytes()
+                           : encoded_row_bytes(nest_.rows.encoding, nest_.elements);
+  // Fewer entries than fit where rows are long: a cancelled run ends soon.
+  int64_t block_ =
+      std::clamp<int64_t>(CancelPoint::kPieceBytes / std::max<int64_t>(row_bytes_, 1), 1, kBlock);
+  int64_t begin_ = 0, end_ = 0;
+  int64_t kept_ = 0;  // rows of the current bag so far
+  bool good_ = true;
+  int64_t parts_ = 0;
+  Part list_[kBlock];
+  int64_t rows_[kBlock];
+  float weights_[kBlock];
+};
+
+// The run as a whole: who pools which bags.
+template <class Index>
+class PooledRun {
+ public:
+  PooledRun(const BagNest& nest, const BagBuffers& buffers, const Launch& launch)
+      : nest_(nest), buffers_(buffers), launch_(launch), join_(joiner_for(nest)) {}
+
+  BagEnd run() {
+    const int64_t row = nest_.rows.row_stride < 0 ? -nest_.rows.row_stride : nest_.rows.row_stride;
+    const int64_t bytes =
+        saturating_add(saturating_mul(nest_.entries, std::max<int64_t>(row, 64)),
+                       saturating_mul(nest_.bags, saturating_mul(nest_.elements, 4)));
+    const Threads threads = worthwhile_threads(bytes, launch_.threads);
+    if (threads.count <= 1) {
+      return alone();
+    }
+    set_share(threads.count);
+    const int64_t pieces = int64_t{threads.count} * kPiecesPerThread;
+    if (!take_scratch(pieces)) {
+      return BagEnd::kNoMemory;
+    }
+    run_on_threads(pieces, threads, [&](int64_t begin, int64_t end) {
+      for (int64_t piece = begin; piece < end; ++piece) {
+        pool_piece(piece, pieces);
+      }
+    });
+    for (int64_t s = 0; s < nest_.bags; ++s) {
+      if (is_long(s)) {
+        share_bag(s, threads);
+      }
+    }
+    return good_ ? BagEnd::kDone : BagEnd::kBadIndex;
+  }
+
+ private:
+  static constexpr int64_t kPiecesPerThread = 4;
+
+  bool needs_scratch() const {
+    const bool in_place = nest_.output_type == f32 &&
+                          reinterpret_cast<uintptr_t>(buffers_.output) % 4 == 0 &&
+                          nest_.bag_stride % 4 == 0;
+    return !in_place;
+  }
+
+  bool take_scratch(int64_t pieces) {
+    if (!needs_scratch()) {
+      return true;
+    }
+    const auto floats = checked_mul(pieces, nest_.elements);
+    if (!floats) {
+      return false;
+    }
+    scratch_.reset(new (std::nothrow) float[static_cast<size_t>(*floats)]);
+    return scratch_ != nullptr;
+  }
+
+  float* scratch_of(int64_t piece) const {
+    return scratch_ == nullptr ? nullptr : scratch_.get() + piece * nest_.elements;
+  }
+
+  BagEnd alone() {
+    float stack[kStackFloats];
+    float* scratch = needs_scratch() ? stack : nullptr;
+    if (scratch != nullptr && nest_.elements > kStackFloats) {
+      if (!take_scratch(1)) {
+        return BagEnd::kNoMemory;
+      }
+      scratch = scratch_.get();
+    }
+    PoolWalk<Index> walk(nest_, buffers_, launch_, join_, scratch);
+    return walk.pool({0, nest_.bags}, 0, nest_.elements) ? BagEnd::kDone : BagEnd::kBadIndex;
+  }
+
+  // Bags with more entries than a thread's share are shared, if their columns can be.
+  void set_share(int threads) {
+    constexpr int64_t kLongBag = 4096;  // below this a bag takes less than waking threads
+    if (nest_.per_bag < 0 && nest_.elements >= 2 * kColumnsPerLine) {
+      share_ = std::max(nest_.entries / threads, kLongBag);
+    }
+  }
+  bool is_long(int64_t s) const {
+    const EntryRange entries = entries_of(nest_, buffers_, s);
+    return entries.end - entries.begin > share_;
+  }
+
+  void pool_piece(int64_t piece, int64_t pieces) {
+    BagRange bags = bags_of_piece(nest_, buffers_, piece, pieces);
+    PoolWalk<Index> walk(nest_, buffers_, launch_, join_, scratch_of(piece));
+    for (int64_t s = bags.begin; s < bags.end; ++s) {
+      if (is_long(s)) {
+        note(walk.pool({bags.begin, s}, 0, nest_.elements));
+        bags.begin = s + 1;
+      }
+    }
+    note(walk.pool(bags, 0, nest_.elements));
+  }
+
+  // Columns of one bag on many threads; each reads all of its indices.
+  void share_bag(int64_t bag, Threads threads) {
+    const int64_t lines = pieces_of(nest_.elements, kColumnsPerLine);
+    float* const scratch = scratch_of(0);
+    parallel_ranges(lines, threads, [&](int64_t begin, int64_t end) {
+      PoolWalk<Index> walk(nest_, buffers_, launch_, join_, scratch);
+      note(walk.pool({bag, bag + 1}, begin * kColumnsPerLine,
+                     std::min(end * kColumnsPerLine, nest_.elements)));
+    });
+  }
+
+  void note(bool good) {
+    if (!good) {
+      good_ = false;
+    }
+  }
+
+  const BagNest& nest_;
+  const BagBuffers& buffers_;
+  const Launch& launch_;
+  JoinRows join_;
+  std::unique_ptr<float[]> scratch_;
+  int64_t share_ = INT64_MAX;  // entries of a bag that one thread pools
+  std::atomic<bool> good_{true};
+};
+
+}  // namespace
+
+BagRange bags_of_piece(const BagNest& nest, const BagBuffers& buffers, int64_t piece,
+                       int64_t pieces) {
+  // The first bag whose entries and bags before it are at least this share of all.
+  const auto first = [&](int64_t number) {
+    if (number >= pieces) {
+      return nest.bags;
+    }
+    const double share = static_cast<double>(number) / static_cast<double>(pieces);
+    const double wanted =
+        share * (static_cast<double>(nest.entries) + static_cast<double>(nest.bags));
+    int64_t low = 0;
+    int64_t high = nest.bags;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      const double before = static_cast<double>(entries_of(nest, buffers, middle).begin) +
+                            static_cast<double>(middle);
+      if (before < wanted) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  };
+  return {piece == 0 ? 0 : first(piece), first(piece + 1)};
+}
+
+const char* pooled_refusal(const BagNest& nest) {
+  if (nest.out_of_range == OutOfRange::kFill) {
+    return "rows of a fill value are in no table";
+  }
+  if (nest.element_stride != nest.output_type.bytes() ||
+      (nest.output_type != f32 && nest.output_type != f16 && nest.output_type != bf16)) {
+    return "the output is no run of f32, f16 or bf16";
+  }
+  return joiner_for(nest) == nullptr ? "sums are not of f32, or rows of another kind" : nullptr;
+}
+
+BagEnd run_pooled(const BagNest& nest, const BagBuffers& buffers, const Launch& launch) {
+  return with_index_type(nest.index_type, [&](auto zero) {
+    return PooledRun<decltype(zero)>(nest, buffers, launch).run();
+  });
+}
+
+}  // namespace sheaf::cpu
