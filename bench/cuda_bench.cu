@@ -132,7 +132,7 @@ struct Tensors {
     output = allocate(bytes_of(c.plan.output()));
     if (c.plan.is_scatter()) updates = random_floats(bytes_of(c.plan.updates()), 2);
     workspace = allocate(workspace_bytes);
-    const int64_t count = element_count(c.plan.indices().sizes);
+    const int64_t count = (c.plan.ranges().indices.hi - c.plan.ranges().indices.lo) / 8;
     indices = allocate(count * 8);
     auto* const device = reinterpret_cast<int64_t*>(indices.get());
     if (c.spread == Spread::kUniform || c.spread == Spread::kPadded) {
@@ -222,7 +222,8 @@ class Timer {
 // What has to be moved at least: indices once, and rows read and written.
 int64_t moved_bytes(const Plan& plan) {
   const int64_t rows = bytes_of(plan.is_scatter() ? plan.updates() : plan.output());
-  return bytes_of(plan.indices()) + (plan.is_scatter() ? 3 : 2) * rows;
+  const int64_t indices = plan.ranges().indices.hi - plan.ranges().indices.lo;
+  return indices + (plan.is_scatter() ? 3 : 2) * rows;
 }
 
 void measure(const Case& c, int runs, Timer& timer) {
@@ -311,6 +312,16 @@ Case scatter_case(const std::string& name, int64_t updates, int64_t cells, int64
           cells, spread};
 }
 
+// Rows of 256 bytes by an index that is repeated for each of their elements, as graph libraries
+// call scatter_reduce.
+Case repeated_case(const std::string& name, int64_t updates, int64_t cells, Reduction reduction) {
+  const TensorSpec indices(i64, {updates, 64}, {1, 0});
+  return {name,
+          plan_scatter_elements({f32, {cells, 64}}, indices, {f32, {updates, 64}},
+                                {.axis = 0, .reduction = reduction}),
+          cells};
+}
+
 Cases scatters() {
   constexpr int64_t kMi = 1 << 20;
   constexpr Reduction kAdd = Reduction::kAdd;
@@ -360,6 +371,17 @@ Cases scatters() {
       false);
   add("put 8 Mi rows of 64 B into 1 Mi", 8 * kMi, kMi, 16, Spread::kUniform, Reduction::kNone,
       false);
+  for (const auto& [name, reduction] : {std::pair{"add", kAdd}, std::pair{"mean", Reduction::kMean},
+                                        std::pair{"max", Reduction::kMax}}) {
+    for (const auto& [updates, cells] :
+         {std::pair{int64_t{200000}, int64_t{1000}}, std::pair{4 * kMi, kMi}}) {
+      cases.push_back([=, n = std::string(name), r = reduction, u = updates, c = cells] {
+        return repeated_case(
+            "repeated " + n + " " + std::to_string(u) + " rows of 256 B into " + std::to_string(c),
+            u, c, r);
+      });
+    }
+  }
   for (const int64_t axis : {1, 0}) {
     cases.push_back([=] {
       return Case{

@@ -35,6 +35,9 @@ class RelaxedCapture {
 }  // namespace
 
 DeviceGuard::DeviceGuard(int device) {
+  if (device < 0) {
+    return;
+  }
   int current = 0;
   check(cudaGetDevice(&current), "asking for the current device");
   if (current != device) {

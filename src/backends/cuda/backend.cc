@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // The cuda backend: its tables of kernels, in which the first that accepts wins, and its steps.
+#include "backends/cuda/bag/bag.h"
 #include "backends/cuda/device.h"
-#include "backends/cuda/gather.h"
-#include "backends/cuda/scatter.h"
+#include "backends/cuda/gather/gather.h"
+#include "backends/cuda/moe/moe.h"
+#include "backends/cuda/scatter/scatter.h"
+#include "backends/cuda/staging.h"
 
 namespace sheaf {
 
@@ -19,6 +22,7 @@ constexpr GatherKernel kGather[] = {
     {"cuda.held_columns", held_columns_refusal, run_held_columns, Checks::kWhileMoving},
     {"cuda.columns", columns_refusal, run_columns, Checks::kWhileMoving, columns_bytes},
     {"cuda.small", small_refusal, run_small, Checks::kFirst},
+    {"cuda.odd_rows", odd_rows_refusal, run_odd_rows, Checks::kWhileMoving},
     {"cuda.rows", rows_refusal, run_rows, Checks::kWhileMoving},
     {"cuda.strided", strided_refusal, run_rows, Checks::kWhileMoving},
 };
@@ -33,9 +37,19 @@ constexpr ScatterKernel kScatter[] = {
     {"cuda.sorted", sorted_refusal, run_sorted, Checks::kNever, sorted_bytes},
 };
 
+constexpr BagKernel kBag[] = {
+    {"cuda.bag_rows", bag_rows_refusal, run_bag_rows, Checks::kWhileMoving, bag_bytes},
+    {"cuda.bag_elements", bag_elements_refusal, run_bag_elements, Checks::kWhileMoving, bag_bytes},
+};
+
+constexpr EncodedKernel kEncoded[] = {
+    {"cuda.encoded", encoded_refusal, run_encoded, Checks::kWhileMoving}};
+
+constexpr MoeSteps kMoe{moe_refusal, moe_bytes, run_moe};
+
 constexpr int kDlpackCuda = 2;  // kDLCUDA
 
-// The parts of a complex number are computed with one by one.
+// Real and imaginary parts are computed separately.
 int64_t alignment(DType type) {
   return type == c64 || type == c128 ? type.bytes() / 2 : type.bytes();
 }
@@ -54,7 +68,8 @@ constexpr DeviceSteps kSteps{.allocate = allocate,
                              .check_launches = check_launches,
                              .alignment = alignment,
                              .dlpack_type = kDlpackCuda,
-                             .current = current_number};
+                             .current = current_number,
+                             .staging = &kStagingSteps};
 
 constexpr Backend kBackend{.name = "cuda",
                            .gather = kGather,
@@ -66,7 +81,11 @@ constexpr Backend kBackend{.name = "cuda",
                            .copy = copy,
                            .fill = fill,
                            .count = count,
-                           .divide = divide};
+                           .divide = divide,
+                           .bag = kBag,
+                           .encoded = kEncoded,
+                           .check_segments = check_segments,
+                           .moe = &kMoe};
 
 }  // namespace
 }  // namespace cuda

@@ -151,7 +151,7 @@ void zero(void* memory, size_t bytes, void* stream) {
   cudaMemsetAsync(memory, 0, bytes, static_cast<Stream>(stream));
 }
 
-void prepare() { current_device(); }
+void prepare(void* /*stream*/) { current_device(); }
 
 int current_number() {
   int number = 0;

@@ -34,7 +34,7 @@ const Device& current_device();
 bool available();
 std::string describe();
 
-// The steps on device memory that Backend::device names, but for those on indices.
+// The steps on device memory that Backend::device names, except those on indices.
 void* allocate(size_t bytes);
 void release(void* memory);
 void upload(void* to, const void* from, size_t bytes);
@@ -42,7 +42,7 @@ void download(void* to, const void* from, size_t bytes);
 void fill_bytes(void* memory, std::byte value, size_t bytes);
 size_t free_bytes();
 void zero(void* memory, size_t bytes, void* stream);
-void prepare();
+void prepare(void* stream);
 int current_number();  // of the current device, as CUDA counts them
 
 // Blocks needed to cover `items`, and whether one launch can have as many: tensors that repeat
@@ -51,10 +51,10 @@ int current_number();  // of the current device, as CUDA counts them
 bool fits_launch(int64_t items, int64_t items_per_block);
 unsigned blocks_of(int64_t items, int64_t items_per_block);
 
-// For kernels that walk on in steps of the whole grid: at most as many as a launch can have.
+// For grid-stride kernels: at most as many as a launch can have.
 unsigned blocks_at_most(int64_t items, int64_t items_per_block);
 
-// Throws kDevice with CUDA's own words if something went wrong since the last call.
+// Throws kDevice with CUDA's message if a call failed since the last check.
 void check_launches(const char* what);
 void check_result(int cuda_error, const char* what);
 

@@ -18,7 +18,7 @@ namespace {
 class CudaGraph : public DeviceTest {};
 class CudaStreams : public DeviceTest {};
 
-constexpr int64_t kRows = 5000, kColumns = 33, kPicked = 20'000;
+constexpr int64_t kTableRows = 5000, kTableColumns = 33, kPickedRows = 20'000;
 
 template <class T>
 void send(const std::vector<T>& from, DeviceMemory& to) {
@@ -35,10 +35,10 @@ struct Job {
 
   explicit Job(const Plan& p)
       : plan(p),
-        data(kRows * kColumns),
-        updates(kPicked * kColumns),
+        data(kTableRows * kTableColumns),
+        updates(kPickedRows * kTableColumns),
         output(static_cast<size_t>(element_count(p.output().sizes))),
-        indices(kPicked),
+        indices(kPickedRows),
         device_data(data.size() * 4),
         device_indices(indices.size() * 4),
         device_updates(updates.size() * 4),
@@ -53,7 +53,7 @@ struct Job {
       }
     }
     for (int32_t& index : indices) {
-      index = static_cast<int32_t>(rng.from(-kRows, kRows - 1));
+      index = static_cast<int32_t>(rng.from(-kTableRows, kTableRows - 1));
     }
     send(data, device_data);
     send(updates, device_updates);
@@ -88,17 +88,19 @@ struct Job {
 };
 
 Plan gather_plan(OutOfRange rule) {
-  return plan_gather({f32, {kRows, kColumns}}, {i32, {kPicked}}, {.rule = {.out_of_range = rule}});
+  return plan_gather({f32, {kTableRows, kTableColumns}}, {i32, {kPickedRows}},
+                     {.rule = {.out_of_range = rule}});
 }
 
 Plan scatter_plan(Reduction reduction, OutOfRange rule) {
-  return plan_scatter({f32, {kRows, kColumns}}, {i32, {kPicked}}, {f32, {kPicked, kColumns}},
+  return plan_scatter({f32, {kTableRows, kTableColumns}}, {i32, {kPickedRows}},
+                      {f32, {kPickedRows, kTableColumns}},
                       {.reduction = reduction, .rule = {.out_of_range = rule}});
 }
 
 // Updates so narrow that they are linked into chains: cuda.chained.
 Plan narrow_plan(OutOfRange rule) {
-  return plan_scatter({f32, {kRows, 3}}, {i32, {kPicked}}, {f32, {kPicked, 3}},
+  return plan_scatter({f32, {kTableRows, 3}}, {i32, {kPickedRows}}, {f32, {kPickedRows, 3}},
                       {.reduction = Reduction::kAdd, .rule = {.out_of_range = rule}});
 }
 
@@ -158,7 +160,7 @@ TEST_F(CudaGraph, ABadIndexOnAReplayIsRefused) {
     const DeviceStream stream;
     const DeviceGraph graph(stream, [&] { job.run(stream); });
     job.refill(4);
-    job.indices[1234] = kRows;
+    job.indices[1234] = kTableRows;
     send(job.indices, job.device_indices);
     graph.launch(stream);
     const IndexError error = index_error([&] { cuda::check(plan, job.workspace, stream); });

@@ -176,11 +176,15 @@ std::vector<std::string> accepting(const Plan& plan) {
   return names;
 }
 
-// explain names the kernel that runs: the one for small calls has an entry in the table.
-TEST_F(CudaRun, SmallCallsHaveAKernelOfTheirOwn) {
+// explain names the kernel that runs: those for small calls and for odd rows have a row in the
+// table.
+TEST_F(CudaRun, SmallCallsAndOddRowsHaveTheirOwnKernels) {
   EXPECT_EQ(accepting(gathers).front(), "cuda.small");
   const Plan more = plan_gather({f32, {3, 2}}, {i64, {20000}});
   EXPECT_EQ(accepting(more).front(), "cuda.rows");
+  const Plan odd = plan_gather({u8, {30, 33}}, {i64, {20000}});
+  EXPECT_EQ(accepting(odd).front(), "cuda.odd_rows");
+  EXPECT_EQ(accepting(odd)[1], "cuda.rows");
 }
 
 // What moves whole entries refuses those at odd addresses; the rows kernel takes them.

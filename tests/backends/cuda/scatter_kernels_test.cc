@@ -223,6 +223,11 @@ std::vector<DeviceCheck> long_columns() {
           {batches, spread(11000, i64)}};
 }
 
+oracle::Wide anywhere(int64_t number, int64_t cells) {
+  const uint64_t mixed = static_cast<uint64_t>(number) * 2654435761U >> 7;
+  return oracle::Wide{static_cast<int64_t>(mixed) % cells};
+}
+
 // Lists of every length about those at which another kernel takes them, of cells of every width.
 std::vector<DeviceCheck> long_lists() {
   const auto in_turn = [](int64_t number) { return oracle::Wide{number % 2}; };
@@ -257,16 +262,38 @@ std::vector<DeviceCheck> long_lists() {
   return checks;
 }
 
+// Long lists that are many, beside a huge one and short ones.
+std::vector<DeviceCheck> many_long_lists() {
+  constexpr int64_t kCells = 1500, kUpdates = 300'000;
+  const auto uneven = [](int64_t number) {
+    return number % 10 == 0   ? oracle::Wide{3}
+           : number % 10 == 1 ? anywhere(number, kCells)
+                              : anywhere(number, kCells - 200);
+  };
+  const auto plan = [](DType type, int64_t columns, Reduction reduction) {
+    return plan_scatter({type, {kCells, columns}}, {i32, {kUpdates}}, {type, {kUpdates, columns}},
+                        {.reduction = reduction});
+  };
+  const TensorSpec turned(f32, {500, 600, 16}, {16, 16 * 500, 1});
+  const Plan some_skipped =
+      plan_scatter({f32, {kCells - 50, 16}}, {i32, {kUpdates}}, {f32, {kUpdates, 16}},
+                   {.reduction = Reduction::kSub, .rule = {.out_of_range = OutOfRange::kSkip}});
+  return {
+      {some_skipped, uneven},
+      {plan(f32, 1, Reduction::kNone), uneven},
+      {plan(f32, 16, Reduction::kAdd), uneven},
+      {plan(f32, 20, Reduction::kMax), uneven},
+      {plan(f16, 8, Reduction::kAdd), uneven},
+      {plan(f64, 6, Reduction::kMul), uneven},
+      {plan_scatter({f32, {kCells, 16}}, {i32, {500, 600}}, turned, {.reduction = Reduction::kMin}),
+       uneven}};
+}
+
 constexpr int64_t kChained = 70000, kChainedCells = 30000, kMi = 1 << 20;
 
 Plan chained_add(int64_t cells, int64_t updates, int64_t columns, IndexRule rule = {}) {
   return plan_scatter({f32, {cells, columns}}, {i64, {updates}}, {f32, {updates, columns}},
                       {.reduction = Reduction::kAdd, .rule = rule});
-}
-
-oracle::Wide anywhere(int64_t number, int64_t cells) {
-  const uint64_t mixed = static_cast<uint64_t>(number) * 2654435761U >> 7;
-  return oracle::Wide{static_cast<int64_t>(mixed) % cells};
 }
 
 // Narrow updates of many cells, which are linked into chains. Chains of every length about those
@@ -357,6 +384,7 @@ TEST_F(CudaScatterKernels, ColumnsOfFewCells) { run_all(columns_of_few_cells());
 TEST_F(CudaScatterKernels, LayoutsOfFewCells) { run_all(layouts_of_few_cells()); }
 TEST_F(CudaScatterKernels, LongColumns) { run_all(long_columns()); }
 TEST_F(CudaScatterKernels, LongLists) { run_all(long_lists()); }
+TEST_F(CudaScatterKernels, ManyLongLists) { run_all(many_long_lists()); }
 TEST_F(CudaScatterKernels, Chains) { run_all(chains()); }
 TEST_F(CudaScatterKernels, Relaxed) { run_all(relaxed()); }
 
