@@ -47,9 +47,9 @@ class Input {
   Enum enumerator(int64_t last) {
     return static_cast<Enum>(static_cast<std::underlying_type_t<Enum>>(number(0, last)));
   }
-  template <class T, size_t kCount>
-  T pick(const T (&values)[kCount]) {
-    return values[byte() % kCount];
+  template <class Table>
+  const auto& pick(const Table& values) {
+    return values[byte() % std::size(values)];
   }
   void fill(std::span<std::byte> memory) {
     for (std::byte& place : memory) {

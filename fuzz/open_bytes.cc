@@ -64,6 +64,22 @@ void move_rows(const Table& table, const Array& loaded, const std::string& out) 
   }
 }
 
+// The same as on the stored rows in memory, fill values between them; and nothing is written.
+void decode_rows(const Table& table, const Array& loaded) {
+  std::vector<int64_t> rows = rows_of(table);
+  rows.push_back(INT64_MAX);
+  const GatherOptions options{.rule = {.out_of_range = OutOfRange::kFill, .fill_value = 1}};
+  const Encoded stored(table.info().encoded, loaded.tensor().data);
+  for (const DType type : {f32, f16}) {
+    const Array expected = gather_encoded(stored, view(rows), options, type);
+    require(same_bytes(gather_encoded(table, view(rows), options, type, kSmall), expected),
+            "a decoding gather from a file");
+  }
+  require(same_bytes(gather(table, view(rows), options, kSmall),
+                     gather(loaded.tensor(), view(rows), options)),
+          "a gather of stored rows");
+}
+
 void look_at(const File& file, const TableInfo& info, const std::string& out) {
   if (!info.unsupported.empty() || info.bytes > kMaxRead) {
     return;
@@ -72,7 +88,11 @@ void look_at(const File& file, const TableInfo& info, const std::string& out) {
   const Array loaded = table.load();
   if (table.spec().rank() > 0 && table.spec().sizes[0] > 0 && info.bytes > 0) {
     try {
-      move_rows(table, loaded, out);
+      if (info.encoded.encoding != Encoding::kPlain) {
+        decode_rows(table, loaded);
+      } else {
+        move_rows(table, loaded, out);
+      }
     } catch (const FileError&) {
       throw;
     } catch (const Error& error) {

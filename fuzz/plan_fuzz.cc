@@ -5,7 +5,6 @@
 // writes.
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,13 +12,14 @@
 #include "input.h"
 #include "plan/byte_ranges.h"
 #include "plan/request.h"
+#include "plan/vocabulary.h"
 #include "sheaf/sheaf.h"
 
 namespace {
 
 using namespace sheaf;
 
-constexpr DType kTypes[] = {u8, i16, f32, f16, bf16, i64, f64, c64, boolean, i32};
+constexpr DType kDataTypes[] = {u8, i16, f32, f16, bf16, i64, f64, c64, boolean, i32};
 constexpr DType kIndices[] = {i64, i32, u8, i8, i16, u16, u32, u64};
 
 Dims dims(fuzz::Input& input, int64_t low, int64_t high) {
@@ -42,7 +42,7 @@ TensorSpec tensor(fuzz::Input& input, DType type) {
   return {type, sizes, strides};
 }
 
-std::shared_ptr<const XlaGatherOptions> xla_options(fuzz::Input& input) {
+XlaGatherOptions xla_options(fuzz::Input& input) {
   XlaGatherOptions options;
   options.offset_dims = dims(input, 0, 3);
   options.collapsed_slice_dims = dims(input, 0, 2);
@@ -51,31 +51,26 @@ std::shared_ptr<const XlaGatherOptions> xla_options(fuzz::Input& input) {
   options.start_index_map = dims(input, 0, 3);
   options.index_vector_dim = input.number(0, 3);
   options.slice_sizes = dims(input, 0, 3);
-  return std::make_shared<const XlaGatherOptions>(options);
+  return options;
 }
 
 Request request(fuzz::Input& input) {
   constexpr OutOfRange kChecked[] = {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill,
                                      OutOfRange::kWrap, OutOfRange::kSkip};
-  constexpr Reduction kReductions[] = {Reduction::kNone, Reduction::kAdd, Reduction::kSub,
-                                       Reduction::kMul,  Reduction::kMin, Reduction::kMax,
-                                       Reduction::kMean};
-  Request r;
-  r.op = static_cast<Op>(input.below(8));
-  r.name = to_string(r.op);
-  r.data = tensor(input, input.pick(kTypes));
+  Request r = request_from(static_cast<Op>(input.below(std::ssize(kOps))));
+  r.data = tensor(input, input.pick(kDataTypes));
   r.indices = tensor(input, input.pick(kIndices));
   r.axis = input.number(-2, 3);
   r.batch_dims = input.one_in(4) ? input.number(-2, 3) : 0;
   r.broadcast = input.one_in(4);
   r.rule = {input.one_in(2) ? Negative::kOutOfRange : Negative::kFromEnd, input.pick(kChecked), 1};
-  if (r.op == Op::kXlaGather || r.op == Op::kXlaScatter) {
+  if (r.xla) {
     r.xla = xla_options(input);
   }
   if (is_scatter(r.op)) {
     r.updates_given = r.op == Op::kXlaScatter || input.one_in(3);
     r.updates = r.updates_given ? tensor(input, r.data.dtype) : TensorSpec{};
-    r.reduction = input.pick(kReductions);
+    r.reduction = input.pick(kReductions).value;
     r.include_self = !input.one_in(3);
     r.onto_zeros = input.one_in(5);
   }

@@ -76,6 +76,7 @@ class InflatedSpace final : public ByteSpace {
  public:
   InflatedSpace(const TableSource& source, int64_t bytes)
       : version_(source.file->version()),
+        start_(source.offset),
         skipped_(source.deflated->skipped),
         bytes_(bytes),
         stream_(version_, source.offset, source.deflated->stream_bytes) {}
@@ -84,6 +85,7 @@ class InflatedSpace final : public ByteSpace {
   int64_t size() const override { return bytes_; }
   std::string_view reader_name() const override { return "inflate"; }
   uint64_t version_number() const override { return version_->number(); }
+  int64_t stream() const override { return start_; }
   void read(std::span<const ReadRequest> requests) override {
     for (const ReadRequest& r : requests) {
       stream_.read(skipped_ + r.offset, r.to, r.bytes);
@@ -93,28 +95,71 @@ class InflatedSpace final : public ByteSpace {
 
  private:
   VersionPointer version_;
+  int64_t start_;
   int64_t skipped_;
   int64_t bytes_;
   InflateStream stream_;
 };
 
+// Elements of less than a byte, unpacked as they are read.
+class UnpackedSpace final : public ByteSpace {
+ public:
+  UnpackedSpace(const TableSource& source, int64_t elements)
+      : version_(source.file->version()),
+        offset_(source.offset),
+        elements_(elements),
+        packed_(*source.packed) {}
+
+  int64_t table_offset() const override { return 0; }
+  int64_t size() const override { return elements_; }
+  std::string_view reader_name() const override { return "unpack"; }
+  uint64_t version_number() const override { return 0; }
+  void read(std::span<const ReadRequest> requests) override {
+    for (const ReadRequest& r : requests) {
+      const int64_t first = r.offset / packed_.per_byte();
+      const int64_t bytes = packed_.bytes(r.offset + r.bytes) - first;
+      bytes_.resize(static_cast<size_t>(bytes));
+      version_->read(offset_ + first, bytes_.data(), bytes);
+      packed_.unpack(bytes_.data(), r.offset % packed_.per_byte(), r.to, r.bytes);
+    }
+  }
+  void check_unchanged() const override { version_->check_unchanged(); }
+
+ private:
+  VersionPointer version_;
+  int64_t offset_;
+  int64_t elements_;
+  PackedElements packed_;
+  std::vector<std::byte> bytes_;
+};
+
 class MemorySpace final : public ByteSpace {
  public:
-  explicit MemorySpace(const TableSource& source) : source_(source) {}
+  MemorySpace(const TableSource& source, int64_t bytes) : source_(source), bytes_(bytes) {}
   int64_t table_offset() const override { return 0; }
-  int64_t size() const override { return std::ssize(source_.bytes); }
+  int64_t size() const override { return bytes_; }
   std::string_view reader_name() const override { return "memory"; }
   uint64_t version_number() const override { return 0; }
   void read(std::span<const ReadRequest> requests) override {
     for (const ReadRequest& r : requests) {
-      std::memcpy(r.to, source_.bytes.data() + r.offset, static_cast<size_t>(r.bytes));
+      std::memcpy(r.to, source_.host_bytes() + r.offset, static_cast<size_t>(r.bytes));
     }
   }
   void check_unchanged() const override {}
 
  private:
   const TableSource& source_;
+  int64_t bytes_;
 };
+
+[[noreturn]] void refuse_device_memory(const std::string& device) {
+  throw Error(Refusal{.code = ErrorCode::kUnsupported,
+                      .cause = {Reason::kMemory, "data"},
+                      .who = "table",
+                      .what = "not on the host",
+                      .detail = cat("its rows are in memory of device ", device),
+                      .next = "run(plan, table, indices, output, queue) of sheaf/table.h"});
+}
 
 }  // namespace
 
@@ -132,11 +177,17 @@ void check_options(const std::string& path, const FileOptions& options) {
 std::unique_ptr<ByteSpace> open_space(const Table& table, const FileOptions& options) {
   check_options(table.info().path, options);
   const TableSource& source = *table.source();
+  if (source.memory && !source.memory->device.empty()) {
+    refuse_device_memory(source.memory->device);
+  }
   if (!source.file) {
-    return std::make_unique<MemorySpace>(source);
+    return std::make_unique<MemorySpace>(source, table.info().bytes);
   }
   if (source.deflated) {
     return std::make_unique<InflatedSpace>(source, table.info().bytes);
+  }
+  if (source.packed) {
+    return std::make_unique<UnpackedSpace>(source, table.info().bytes);
   }
   return std::make_unique<FileSpace>(source, options);
 }

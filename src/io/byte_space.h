@@ -22,6 +22,9 @@ class ByteSpace {
   virtual int64_t size() const = 0;          // where the last block is cut
   virtual std::string_view reader_name() const = 0;
   virtual uint64_t version_number() const = 0;  // of the file; 0: its rows are not cached
+  // Of offsets that count from the start of a stream: where that begins in the file. 0: they count
+  // from the start of the file.
+  virtual int64_t stream() const { return 0; }
   virtual void read(std::span<const ReadRequest> requests) = 0;  // rising offsets
   virtual void check_unchanged() const = 0;
 };

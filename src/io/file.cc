@@ -26,6 +26,9 @@ FileFormat detect(const io::OpenFile& file) {
   if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) {
     return FileFormat::kNpz;
   }
+  if (head.starts_with("GGUF")) {
+    return FileFormat::kGguf;
+  }
   if (ends_with(file.path(), ".onnx") || ends_with(file.path(), ".pb")) {
     return FileFormat::kOnnx;
   }
@@ -34,7 +37,7 @@ FileFormat detect(const io::OpenFile& file) {
     return FileFormat::kSafetensors;
   }
   io::refuse_file(file.path(), "unknown format",
-                  "neither .npy, .npz, .safetensors nor .onnx, by its content and its name",
+                  "neither .npy, .npz, .safetensors, .onnx nor .gguf, by its content and its name",
                   "name type and shape of a raw file: open_raw(path, {f32, {1000, 64}}), or "
                   "FILE:f32[1000,64] on the command line");
 }
@@ -56,6 +59,7 @@ std::string_view to_string(FileFormat format) {
     case FileFormat::kSafetensors: return "safetensors";
     case FileFormat::kOnnx: return "onnx";
     case FileFormat::kRaw: return "raw";
+    case FileFormat::kGguf: return "gguf";
   }
   return "";
 }
@@ -85,6 +89,7 @@ File::File(const std::string& path) {
     case FileFormat::kNpy: io::read_npy(*contents, file); break;
     case FileFormat::kNpz: io::read_npz(*contents, file); break;
     case FileFormat::kOnnx: io::read_onnx(*contents, file); break;
+    case FileFormat::kGguf: io::read_gguf(*contents, file); break;
     default:
       if (ends_with(path, ".json")) {
         io::read_safetensors_index(*contents, file);
@@ -200,14 +205,17 @@ std::string beside(const OpenFile& model, const std::string& name) {
                 cat("it names \"", name, "\"; only files below its own folder are opened"), next);
   }
   std::error_code error;
-  const fs::path folder = fs::path(model.path()).parent_path();
+  fs::path folder = fs::path(model.path()).parent_path();
   const fs::path path = folder / given;
   const fs::path real = fs::canonical(path, error);
   if (error) {
     fail_file(path.string(), "open", error.value());
   }
+  if (folder.empty()) {
+    folder = ".";
+  }
   // Model stores keep links to a folder of contents: what lies beside the link's target is fine.
-  const fs::path homes[] = {fs::canonical(folder.empty() ? "." : folder, error),
+  const fs::path homes[] = {fs::canonical(folder, error),
                             fs::canonical(model.path(), error).parent_path()};
   for (const fs::path& home : homes) {
     const fs::path inside = real.lexically_relative(home);

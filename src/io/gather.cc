@@ -48,14 +48,14 @@ struct Part {
 
 class Gather {
  public:
-  Gather(const Plan& plan, const Table& table, const void* indices, Sink& sink,
+  Gather(const Plan& plan, const Table& table, ByteSpace& space, const void* indices, Sink& sink,
          const FileOptions& options)
       : own_(plan, indices),
         plan_(own_.plan()),
         nest_(plan_.nest()),
         indices_(static_cast<const std::byte*>(own_.data())),
         points_(nest_, indices_),
-        space_(open_space(table, options)),
+        space_(space),
         sink_(sink),
         options_(options),
         table_bytes_(table.info().bytes) {
@@ -63,7 +63,7 @@ class Gather {
     if (nest_.out_of_range == OutOfRange::kTrust) {
       nest_.out_of_range = OutOfRange::kFail;
     }
-    cache_ = options.cache && space_->version_number() != 0 ? &options.cache->state() : nullptr;
+    cache_ = options.cache && space_.version_number() != 0 ? &options.cache->state() : nullptr;
     total_bytes_ = nest_.empty() ? 0 : points_.count() * nest_.row_bytes;
   }
 
@@ -74,9 +74,9 @@ class Gather {
     if (nest_.empty()) {
       return stats_;
     }
-    space_->check_unchanged();
-    const int64_t begin = space_->table_offset() / kBlockBytes;
-    const int64_t end = (space_->table_offset() + table_bytes_ - 1) / kBlockBytes + 1;
+    space_.check_unchanged();
+    const int64_t begin = space_.table_offset() / kBlockBytes;
+    const int64_t end = (space_.table_offset() + table_bytes_ - 1) / kBlockBytes + 1;
     const int64_t blocks_per_row = (nest_.row_bytes - 1) / kBlockBytes + 2;
     most_blocks_ = checked_mul(points_.count(), blocks_per_row).value_or(INT64_MAX);
     const int64_t part = blocks_of_a_part(end - begin, most_blocks_, options_.memory / 4);
@@ -84,8 +84,8 @@ class Gather {
       run_part({first, std::min(end, first + part)});
     }
     sink_.flush();
-    space_->check_unchanged();
-    stats_.reader = space_->reader_name();
+    space_.check_unchanged();
+    stats_.reader = space_.reader_name();
     return stats_;
   }
 
@@ -97,9 +97,9 @@ class Gather {
   }
 
   RowCache::State::Key key_of(int64_t row) const {
-    return {space_->version_number(), row, nest_.row_bytes};
+    return {space_.version_number(), row, nest_.row_bytes, space_.stream()};
   }
-  int64_t first_byte(const Point& point) const { return space_->table_offset() + point.data; }
+  int64_t first_byte(const Point& point) const { return space_.table_offset() + point.data; }
 
   void run_part(const Part& part) {
     BlockSet wanted(part.first_block, part.end_block, most_blocks_);
@@ -273,7 +273,7 @@ class Gather {
     int64_t previous = -2;
     for (int64_t slot = 0, b = wave.first_block; slot < wave.slots; ++slot, ++b) {
       b = wanted.next(b, wave.end_block);
-      const int64_t bytes = std::min(kBlockBytes, space_->size() - b * kBlockBytes);
+      const int64_t bytes = std::min(kBlockBytes, space_.size() - b * kBlockBytes);
       if (b == previous + 1 && requests.back().bytes < kMaxRequestBytes) {
         requests.back().bytes += bytes;
       } else {
@@ -283,7 +283,7 @@ class Gather {
       stats_.bytes_read += bytes;
     }
     stats_.requests += std::ssize(requests);
-    space_->read(requests);
+    space_.read(requests);
   }
 
   void move_wave(const BlockSet& wanted, const Wave& wave, size_t number, const std::byte* buffer) {
@@ -341,7 +341,7 @@ class Gather {
   Nest nest_;
   const std::byte* indices_;
   Points points_;
-  std::unique_ptr<ByteSpace> space_;
+  ByteSpace& space_;
   Sink& sink_;
   const FileOptions& options_;
   int64_t table_bytes_;
@@ -360,7 +360,13 @@ class Gather {
 
 FileStats gather_blocks(const Plan& plan, const Table& table, const void* indices, Sink& sink,
                         const FileOptions& options) {
-  return Gather(plan, table, indices, sink, options).run();
+  const std::unique_ptr<ByteSpace> space = open_space(table, options);
+  return gather_blocks(plan, table, *space, indices, sink, options);
+}
+
+FileStats gather_blocks(const Plan& plan, const Table& table, ByteSpace& space, const void* indices,
+                        Sink& sink, const FileOptions& options) {
+  return Gather(plan, table, space, indices, sink, options).run();
 }
 
 }  // namespace sheaf::io

@@ -13,4 +13,8 @@ namespace sheaf::io {
 FileStats gather_blocks(const Plan& plan, const Table& table, const void* indices, Sink& sink,
                         const FileOptions& options);
 
+// The same from a space that the caller opened: calls that share it read the same version.
+FileStats gather_blocks(const Plan& plan, const Table& table, ByteSpace& space, const void* indices,
+                        Sink& sink, const FileOptions& options);
+
 }  // namespace sheaf::io

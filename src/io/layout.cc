@@ -90,6 +90,10 @@ int64_t data_bytes(const TensorSpec& spec) {
 }
 
 FileFormat format_of_new_file(const std::string& path, const FileOptions& options) {
+  if (options.format == FileFormat::kGguf || (!options.format && path.ends_with(".gguf"))) {
+    refuse_file(path, ".gguf is only read", "no new file of this format is written",
+                ".npy, .npz, .safetensors or .onnx");
+  }
   if (options.format) {
     return *options.format;
   }

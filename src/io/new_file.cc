@@ -56,8 +56,11 @@ void check_size_limit(const std::string& path, int64_t bytes) {
 }
 
 std::string folder_of(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  return folder.empty() ? "." : folder.string();
+  std::string folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) {
+    folder = ".";
+  }
+  return folder;
 }
 
 }  // namespace
@@ -82,7 +85,9 @@ NewFile::NewFile(const std::string& path) : path_(path), target_(path) {
     // Replacing a link would leave the file that it stands for as it is.
     std::error_code error;
     const auto real = std::filesystem::canonical(path, error);
-    target_ = error ? path : real.string();
+    if (!error) {
+      target_ = real;
+    }
   }
   const std::string folder = folder_of(target_);
   open_unnamed(folder);

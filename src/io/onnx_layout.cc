@@ -24,6 +24,11 @@ std::string opening(int field, int64_t bytes) {
 // Everything of a tensor up to its data, which ends the message.
 std::string tensor_head(const std::string& path, const NamedSpec& tensor) {
   const int type = onnx_type(tensor.spec.dtype);
+  if (tensor.spec.dtype.is_sub_byte()) {
+    refuse_file(path, "packed elements are only read",
+                cat("\"", tensor.name, "\" is ", tensor.spec.str(), ", which .onnx packs"),
+                ".npy, which holds one element to a byte");
+  }
   if (type == 0) {
     refuse_file(path, "no such type in .onnx", cat("\"", tensor.name, "\" is ", tensor.spec.str()),
                 ".npy or .npz");

@@ -40,7 +40,8 @@ constexpr OnnxType kOnnxTypes[] = {
     {7, i64, kInt64Data},     {9, boolean, kInt32Data}, {10, f16, kInt32Data},
     {11, f64, kDoubleData},   {12, u32, kUint64Data},   {13, u64, kUint64Data},
     {14, c64, kFloatData},    {15, c128, kDoubleData},  {16, bf16, kInt32Data},
-    {17, f8e4m3, kInt32Data}, {19, f8e5m2, kInt32Data},
+    {17, f8e4m3, kInt32Data}, {19, f8e5m2, kInt32Data}, {21, u4, kInt32Data},
+    {22, i4, kInt32Data},     {25, u2, kInt32Data},     {26, i2, kInt32Data},
 };
 
 // A TensorProto as it stands in the file.
@@ -96,6 +97,12 @@ Proto read_proto(WireBytes& bytes, Wire fields) {
   return proto;
 }
 
+// Bytes that the data of `info` takes up where it stands in a file.
+int64_t stored_bytes(const TableInfo& info) {
+  const std::optional<PackedElements> packed = packed_elements(info.spec.dtype);
+  return packed ? packed->bytes(info.bytes) : info.bytes;
+}
+
 void append_number(std::vector<std::byte>& out, uint64_t value, int64_t bytes) {
   for (int64_t i = 0; i < bytes; ++i) {  // little-endian, as every machine that Sheaf runs on
     out.push_back(static_cast<std::byte>(value >> (8 * i)));
@@ -149,10 +156,11 @@ void locate_external(const OpenFile& file, const Proto& proto, ExternalFiles& ex
   if (location == proto.external_data.end()) {
     malformed_wire(file, cat("external tensor \"", proto.name, "\" has no location"));
   }
-  const int64_t length = external_number(file, proto, "length", tensor.info.bytes);
-  if (length != tensor.info.bytes) {
+  const int64_t needed = stored_bytes(tensor.info);
+  const int64_t length = external_number(file, proto, "length", needed);
+  if (length != needed) {
     malformed_wire(file, cat("external tensor \"", proto.name, "\" has ", length, " bytes, but ",
-                             tensor.info.spec.str(), " needs ", tensor.info.bytes));
+                             tensor.info.spec.str(), " needs ", needed));
   }
   tensor.info.offset = external_number(file, proto, "offset", 0);
   FilePointer& opened = external[location->second];
@@ -168,12 +176,26 @@ void locate_external(const OpenFile& file, const Proto& proto, ExternalFiles& ex
   }
 }
 
+// ONNX packs elements of less than a byte, without regard to rows. Those of typed fields are here
+// already; those of a file are unpacked as they are read.
+void unpack_later(const PackedElements& packed, OnnxTensor& tensor) {
+  if (tensor.source.file) {
+    tensor.info.storage = "packed";
+    tensor.source.packed = packed;
+    return;
+  }
+  std::vector<std::byte> elements(static_cast<size_t>(tensor.info.bytes));
+  packed.unpack(tensor.source.bytes.data(), 0, elements.data(), tensor.info.bytes);
+  tensor.source.bytes = std::move(elements);
+}
+
 void locate(WireBytes& bytes, const FilePointer& file, const OnnxType& type, const Proto& proto,
             ExternalFiles& external, OnnxTensor& tensor) {
   TableInfo& info = tensor.info;
   info.storage = "plain";
   tensor.source.file = file;
-  int64_t held = info.bytes;
+  const int64_t needed = stored_bytes(info);
+  int64_t held = needed;
   if (proto.external) {
     locate_external(*file, proto, external, tensor);
   } else if (proto.raw) {
@@ -186,9 +208,12 @@ void locate(WireBytes& bytes, const FilePointer& file, const OnnxType& type, con
     tensor.source.bytes = decode(bytes, type, proto);
     held = std::ssize(tensor.source.bytes);
   }
-  if (held != info.bytes) {
+  if (held != needed) {
     malformed_wire(*file, cat("tensor \"", info.name, "\" has ", held, " bytes of data, but ",
-                              info.spec.str(), " needs ", info.bytes));
+                              info.spec.str(), " needs ", needed));
+  }
+  if (const std::optional<PackedElements> packed = packed_elements(info.spec.dtype)) {
+    unpack_later(*packed, tensor);
   }
   tensor.source.offset = info.offset;
   info.path = tensor.source.file ? tensor.source.file->path() : file->path();

@@ -17,11 +17,14 @@ struct RowCache::State {
   struct Key {
     uint64_t file;  // FileVersion::number()
     int64_t offset, bytes;
+    int64_t stream = 0;  // ByteSpace::stream()
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct Hash {
     size_t operator()(const Key& key) const {
-      uint64_t mixed = (static_cast<uint64_t>(key.offset) + key.file) * 0x9e3779b97f4a7c15u;
+      uint64_t mixed =
+          (static_cast<uint64_t>(key.offset) + static_cast<uint64_t>(key.stream) * 31 + key.file) *
+          0x9e3779b97f4a7c15u;
       mixed ^= static_cast<uint64_t>(key.bytes) * 0xff51afd7ed558ccdu;
       return static_cast<size_t>(mixed ^ mixed >> 32);
     }

@@ -73,6 +73,26 @@ Plan packed_plan(const Plan& plan, const TensorSpec& output) {
   return make_plan(request);
 }
 
+// Updates of bytes would take a block's scale and its codes for numbers.
+void refuse_encoded_target(const Table& data) {
+  if (data.info().encoded.encoding != Encoding::kPlain) {
+    io::refuse_file(data.info().path, "encoded rows are only read",
+                    cat("\"", data.info().name, "\" is ", data.info().encoded.str()),
+                    "a scatter into the decoded table: gather it to .npy or .safetensors first");
+  }
+}
+
+void refuse_memory_target(const Table& data, const std::string& path) {
+  if (data.source()->memory && path.empty()) {
+    throw Error(
+        Refusal{.cause = {Reason::kMemory, "data"},
+                .who = "table",
+                .what = "not in a file",
+                .detail = cat(data.spec().str(), " is in memory"),
+                .next = "a scatter on that memory, or run_scatter_to_file into a new file"});
+  }
+}
+
 void check_writable_in_place(const Table& data) {
   if (!data.source()->can_be_changed_in_place()) {
     io::refuse_file(data.info().path, "cannot be changed in place",
@@ -117,7 +137,10 @@ FileStats scatter_to_new_file(const ReadyScatter& scatter, const Table& data,
                               const std::string& path, const FileOptions& options) {
   io::refuse_own_input(data, path);
   const TensorSpec output(data.spec().dtype, data.spec().sizes);
-  const std::string name = data.info().name.empty() ? "output" : data.info().name;
+  std::string name = data.info().name;
+  if (name.empty()) {
+    name = "output";
+  }
   const io::FileLayout layout =
       io::layout_for(io::format_of_new_file(path, options), path, {{name, output}}, {});
   io::NewFile file(path);
@@ -142,7 +165,7 @@ Array Table::load() const {
 }
 
 void Table::read(int64_t offset, void* to, int64_t bytes) const {
-  if (offset < 0 || bytes < 0 || offset > info_.bytes || bytes > info_.bytes - offset) {
+  if (offset < 0 || bytes < 0 || bytes > info_.bytes - offset) {
     io::refuse_file(info_.path, "outside the tensor",
                     cat(bytes, " bytes at ", offset, " of ", info_.bytes), "less");
   }
@@ -186,6 +209,8 @@ FileStats run_scatter_to_file(const Plan& plan, const Table& data, const ConstTe
     refuse(plan.request(), "not a scatter", "this is a plan of a gather", "run_to_file");
   }
   io::check_options(path, options);
+  refuse_memory_target(data, path);
+  refuse_encoded_target(data);
   check_planned(plan, "data", data.spec(), plan.data());
   check_planned(plan, "indices", indices.spec, plan.indices());
   check_planned(plan, "updates", updates.spec, plan.updates());
@@ -203,6 +228,19 @@ FileStats run_scatter_to_file(const Plan& plan, const Table& data, const ConstTe
                                 : scatter_to_new_file(scatter, data, path, options);
 }
 
+namespace {
+
+// No other format has GGUF's blocks: as bytes they would lose what they mean.
+void refuse_encoded_copy(const Table& table, const std::string& path) {
+  if (table.info().encoded.encoding != Encoding::kPlain) {
+    io::refuse_file(path, "no such type in this format",
+                    cat("\"", table.info().name, "\" is ", table.info().encoded.str()),
+                    "decoded rows: sheaf gather FILE:NAME IDS -o OUT, or gather_encoded");
+  }
+}
+
+}  // namespace
+
 void save(const std::string& path, const std::vector<NamedTable>& tensors,
           const std::map<std::string, std::string>& metadata, const FileOptions& options) {
   io::check_options(path, options);
@@ -210,6 +248,7 @@ void save(const std::string& path, const std::vector<NamedTable>& tensors,
   specs.reserve(tensors.size());
   for (const NamedTable& tensor : tensors) {
     io::refuse_own_input(tensor.table, path);
+    refuse_encoded_copy(tensor.table, path);
     specs.push_back(
         {tensor.name, TensorSpec(tensor.table.spec().dtype, tensor.table.spec().sizes)});
   }

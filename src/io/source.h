@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "io/open_file.h"
+#include "io/packed_elements.h"
 #include "sheaf/io.h"
 
 namespace sheaf {
 
-// One of three: bytes in a file (plain), a deflated part of a file, or bytes in memory.
+// One of six: bytes in a file (plain), a deflated part of a file, packed elements, bytes in memory,
+// the caller's host memory, or memory of a device.
 struct TableSource {
   io::FilePointer file;  // null: in memory
   // All files that were opened together: a model, its shards, its external data.
@@ -23,10 +25,20 @@ struct TableSource {
     int64_t skipped = 0;       // bytes of the stream before the table, when inflated
   };
   std::optional<Deflated> deflated;
+  // Of elements of less than a byte that stand packed in the file, and one to a byte in the table.
+  std::optional<io::PackedElements> packed;
   bool has_checksum = false;  // in the file, over the bytes of the table
   std::vector<std::byte> bytes;
+  // The caller's, instead of `bytes`: `held` lives as long as it.
+  struct Memory {
+    const std::byte* data = nullptr;
+    std::shared_ptr<const void> held;
+    std::string device = {};  // empty: the host's
+  };
+  std::optional<Memory> memory;
 
-  bool is_plain() const { return file && !deflated; }
+  const std::byte* host_bytes() const { return memory ? memory->data : bytes.data(); }
+  bool is_plain() const { return file && !deflated && !packed; }
   bool can_be_changed_in_place() const { return is_plain() && !has_checksum; }
 };
 
@@ -63,6 +75,7 @@ void read_npz(File::Contents& contents, const FilePointer& file);
 void read_safetensors(File::Contents& contents, const FilePointer& file);
 void read_safetensors_index(File::Contents& contents, const FilePointer& file);
 void read_onnx(File::Contents& contents, const FilePointer& file);
+void read_gguf(File::Contents& contents, const FilePointer& file);
 
 // The file that `name` in `model` stands for: beside it, never outside its folder.
 std::string beside(const OpenFile& model, const std::string& name);

@@ -116,10 +116,12 @@ ZipMember read_member(const OpenFile& file, const std::string& text, size_t at) 
   if (member.offset > file.size() || member.stream_bytes > file.size() - member.offset) {
     malformed_zip(file, cat("member \"", member.name, "\" is cut short"));
   }
-  const int64_t most = member.method == 0
-                           ? member.stream_bytes
-                           : checked_mul(member.stream_bytes + 1, kMaxRatio).value_or(INT64_MAX);
-  if (bytes > static_cast<uint64_t>(most) || (member.method == 0 && bytes != stream)) {
+  if (member.method == 0 && bytes != stream) {
+    malformed_zip(file, cat("member \"", member.name, "\" claims ", bytes, " bytes, but ", stream,
+                            " are stored"));
+  }
+  const int64_t most = checked_mul(member.stream_bytes + 1, kMaxRatio).value_or(INT64_MAX);
+  if (bytes > static_cast<uint64_t>(most)) {
     malformed_zip(file, cat("member \"", member.name, "\" claims ", bytes, " bytes, more than its ",
                             member.stream_bytes, " can hold"));
   }

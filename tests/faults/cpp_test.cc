@@ -2,6 +2,7 @@
 //
 // The C++ calls: one-shot, planned, and everything a plan can be asked for.
 #include "faults/each_allocation.h"
+#include "plan/reductions.h"
 #include "sheaf/sheaf.h"
 
 namespace sheaf::faults {
@@ -13,9 +14,6 @@ const std::vector<int64_t> kElements = {3, 0, 1, 2, 2, 2};
 const std::vector<int64_t> kTuples = {3, 0, 1, 2};
 const std::vector<float> kUpdates = {20, 21, 22, 23, 24, 25};
 const std::vector<float> kTwo = {20, 21};
-constexpr Reduction kReductions[] = {Reduction::kNone, Reduction::kAdd, Reduction::kSub,
-                                     Reduction::kMul,  Reduction::kMin, Reduction::kMax,
-                                     Reduction::kMean};
 
 ConstTensor data() { return view(kData, {4, 3}); }
 ConstTensor rows() { return view(kRows); }
@@ -65,8 +63,33 @@ TEST(OutOfMemoryEverywhere, Gathers) {
                        [](Output& o) { keep(xla_gather(data(), rows(), kXlaGather), o); });
 }
 
+// Two bags of the rows 0..3 and their gradients: all pools that sort, pick or divide.
+TEST(OutOfMemoryEverywhere, BagsAndTheirGradients) {
+  const std::vector<int64_t> offsets = {0, 2};
+  const BagTensors tensors{data(), view(kTuples), view(offsets), std::nullopt};
+  const ConstTensor gradient = view(kUpdates, {2, 3});
+  for (const auto pool : {Pool::kSum, Pool::kMean, Pool::kMax}) {
+    const BagOptions options{.pool = pool};
+    fail_each_allocation("bag", [&](Output& o) { bag(tensors, tensor(o, {2, 3}), options); });
+    fail_each_allocation(
+        "bag gradient", [&](Output& o) { keep(bag_data_gradient(tensors, gradient, options), o); });
+    fail_each_allocation("bag gradient, rows", [&](Output& o) {
+      keep(bag_row_gradient(tensors, gradient, options).values, o);
+    });
+  }
+}
+
+TEST(OutOfMemoryEverywhere, Experts) {
+  const ConstTensor experts = view(kTuples, {4, 1});
+  fail_each_allocation("moe", [&](Output& o) {
+    const MoePermuted sent = moe_permute(data(), experts, {.experts = 4});
+    keep(moe_unpermute(sent.rows.tensor(), sent.inverse.tensor()), o);
+  });
+}
+
 TEST(OutOfMemoryEverywhere, Scatters) {
-  for (const Reduction reduction : kReductions) {
+  for (const ReductionRow& row : kReductions) {
+    const Reduction reduction = row.value;
     for (const bool include_self : {true, false}) {
       const ScatterOptions options{.reduction = reduction, .include_self = include_self};
       fail_each_allocation("scatter", [&](Output& o) {

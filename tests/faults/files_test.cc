@@ -14,6 +14,7 @@
 #include <iostream>
 
 #include "faults/system_calls.h"
+#include "io/gguf_bytes.h"
 #include "io/scratch.h"
 
 namespace {
@@ -80,6 +81,31 @@ void check_rows(const Array& rows) {
   for (size_t i = 0; i < kIds.size(); ++i) {
     const auto first = static_cast<size_t>(kIds[i] * kColumns);
     if (rows.elements<float>()[i * kColumns] != static_cast<float>(first % 1013)) {
+      throw std::logic_error("a wrong row");
+    }
+  }
+}
+
+// 160 rows of 512 in Q8_0: row r has the codes r % 100, r % 100 + 1, … and the scale 1.
+constexpr int64_t kDecoded = 512;
+
+void save_gguf(const Scratch& s) {
+  GgufParts parts;
+  parts.tensors = {gguf_tensor("t", {kDecoded, kRows}, kGgufQ8_0, 0)};
+  for (int64_t block = 0; block < kRows * kDecoded / 32; ++block) {
+    parts.data += little(0x3C00, 2);
+    for (int64_t i = 0; i < 32; ++i) {
+      parts.data += static_cast<char>((block * 32 / kDecoded % 100 + block * 32 + i) % 127);
+    }
+  }
+  s.write("t.gguf", gguf_file(parts));
+}
+
+void check_decoded(const Array& rows) {
+  for (size_t i = 0; i < kIds.size(); ++i) {
+    const int64_t last = kIds[i] * kDecoded + kDecoded - 1;
+    if (rows.elements<float>()[i * kDecoded + kDecoded - 1] !=
+        static_cast<float>((kIds[i] % 100 + last) % 127)) {
       throw std::logic_error("a wrong row");
     }
   }
@@ -165,6 +191,24 @@ std::vector<Scenario> scenarios() {
            }
          }});
   }
+  all.push_back({"gather decoded rows of a .gguf into a new file", save_gguf, [](const Scratch& s) {
+                   const Table t = open_table(s.path("t.gguf"), "t");
+                   run_to_file(plan_gather_encoded(t.info().encoded, view(kIds).spec), t,
+                               view(kIds), s.path("new.npy"), kSmall);
+                 }});
+  all.push_back({"gather decoded rows of a .gguf", save_gguf, [](const Scratch& s) {
+                   const Table t = open_table(s.path("t.gguf"), "t");
+                   check_decoded(gather_encoded(t, view(kIds), GatherOptions{}, f32, kSmall));
+                 }});
+  all.push_back(
+      {"unpack elements of an .onnx",
+       [](const Scratch& s) { s.write("m.onnx", read_all("fuzz/corpus/onnx/int4.onnx")); },
+       [](const Scratch& s) {
+         const Array all_of_it = open_table(s.path("m.onnx")).load();
+         if (static_cast<const uint8_t*>(all_of_it.tensor().data)[1] != 2) {
+           throw std::logic_error("a wrong element");
+         }
+       }});
   if (built_with("json")) {
     all.push_back(
         {"open a sharded model",
@@ -213,9 +257,19 @@ bool must_succeed(const faults::Fault& fault, const std::string& call) {
 
 // A disk that is broken is reported, not asked again.
 bool must_fail(const faults::Fault& fault, const std::string& call) {
-  const std::string calls[] = {"pread",         "pwrite", "fsync",  "ftruncate",
-                               "fallocate",     "rename", "fchmod", "inflate",
-                               "inflateInit2_", "stat",   "fstat",  "io_uring read"};
+  const std::string calls[] = {"pread",
+                               "pwrite",
+                               "fsync",
+                               "ftruncate",
+                               "fallocate",
+                               "rename",
+                               "fchmod",
+                               "inflate",
+                               "inflateInit2_",
+                               "stat",
+                               "fstat",
+                               "io_uring read",
+                               "io_uring_submit_and_wait"};
   return fault.kind == faults::Kind::kError && fault.error == EIO &&
          std::find(std::begin(calls), std::end(calls), call) != std::end(calls);
 }

@@ -148,6 +148,32 @@ TEST_F(FileGather, RefusesOtherTensorsAndOptions) {
               testing::HasSubstr("not a scatter\n  this is a plan of a gather"));
 }
 
+TEST_F(FileGather, ReadsInsideItsTensorOnly) {
+  const Table row = open_raw(path_, {i32, {kColumns}}, 7 * kColumns * 4);
+  constexpr int64_t kBytes = kColumns * 4;
+  int32_t value[2] = {-1, -1};
+  row.read(kBytes - 4, value, 4);
+  EXPECT_THAT(value, ElementsAre(7, -1));
+  row.read(kBytes, value, 0);
+  for (const auto& [offset, bytes] :
+       std::vector<std::pair<int64_t, int64_t>>{{-4, 4},
+                                                {4, -4},
+                                                {kBytes - 4, 8},
+                                                {kBytes + 4, 0},
+                                                {INT64_MAX, INT64_MAX},
+                                                {INT64_MIN, INT64_MIN}}) {
+    try {
+      row.read(offset, value, bytes);
+      FAIL() << offset << " " << bytes;
+    } catch (const FileError& error) {
+      EXPECT_THAT(error.what(),
+                  testing::StartsWith("file: outside the tensor\n  " + std::to_string(bytes) +
+                                      " bytes at " + std::to_string(offset) + " of 1024\n"));
+    }
+  }
+  EXPECT_THAT(value, ElementsAre(7, -1));
+}
+
 TEST_F(FileGather, ReadsPastThePageCache) {
   try {
     const FileStats stats = run_rows({3, 4095, 77}, {.direct = true});

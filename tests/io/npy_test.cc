@@ -43,6 +43,15 @@ TEST(Npy, RefusesHeadersThatLie) {
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} x", "something follows"},
       {"{'descr': '<f4, 'fortran_order': False, 'shape': (2,)}", "malformed"},
       {"{'descr': '<f4", "a text does not end"},
+      {"{'descr': <f4", "'\"' is missing"},
+      {"{'descr': ", "'\"' is missing"},
+      {"{'descr': '', 'fortran_order': False, 'shape': (2,)}", "type '' is not supported"},
+      {"{'descr': 'xf4', 'fortran_order': False, 'shape': (2,)}", "type 'xf4' is not supported"},
+      {"{'descr': '|V', 'fortran_order': False, 'shape': (2,)}", "type '|V' is not supported"},
+      {"{'descr': '>f4', 'fortran_order': False, 'fortran_order': False, 'shape': (2,)}",
+       "unexpected key \"fortran_order\""},
+      {"{'descr': '<f4', 'shape': (2,), 'fortran_order': False, 'shape': (2,)}",
+       "unexpected key \"shape\""},
   };
   const Scratch scratch;
   for (const Refusal& refusal : refusals) {
@@ -94,6 +103,19 @@ TEST(Npy, ReadsBothOrders) {
       "f.npy", npy("{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }\n", data)));
   EXPECT_EQ(columns.tensors()[0].spec, TensorSpec(i32, {2, 3}, {1, 2}));
   EXPECT_THAT(columns.table().load().elements<int32_t>(), ElementsAre(0, 2, 4, 1, 3, 5));
+}
+
+// Elements of one byte have no order, and '=' is this machine's.
+TEST(Npy, ReadsOtherSpellings) {
+  const Scratch scratch;
+  const std::pair<const char*, DType> spellings[] = {
+      {">i1", i8}, {"|u1", u8}, {"=u1", u8}, {"|S1", opaque(1)}, {"|V1", opaque(1)}};
+  for (const auto& [descr, type] : spellings) {
+    const std::string header =
+        std::string("{\"descr\": \"") + descr + "\", 'fortran_order': False, 'shape': (2L,)}";
+    const File file(scratch.write("a.npy", npy(header, "ab")));
+    EXPECT_EQ(file.tensors()[0].spec, TensorSpec(type, {2})) << descr;
+  }
 }
 
 TEST(Npy, WritesWhatItReads) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "io/scratch.h"
 
 namespace {
@@ -44,6 +46,26 @@ TEST(SaveOne, WritesAnyStrides) {
               ElementsAre(1, 4, 2, 5, 3, 6));
   save(scratch.path("t.bin"), "t", view(values));
   EXPECT_EQ(read_all(scratch.path("t.bin")), bytes_of(values));
+}
+
+TEST(SaveOne, WritesIntoTheWorkingFolder) {
+  const Scratch scratch;
+  const std::vector<int16_t> values = {1, 2};
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(scratch.path(""));
+  save("t.npy", "t", view(values));
+  std::filesystem::current_path(before);
+  EXPECT_THAT(scratch.names(), ElementsAre("t.npy"));
+}
+
+TEST(SaveNone, KeepsWhatIsSaidAboutAFile) {
+  SKIP_WITHOUT("json");
+  const Scratch scratch;
+  save(scratch.path("n.safetensors"), std::vector<NamedTable>{}, {{"a", "1"}, {"b", "2"}});
+  const File file(scratch.path("n.safetensors"));
+  EXPECT_TRUE(file.tensors().empty());
+  EXPECT_EQ(file.metadata().at("b"), "2");
+  EXPECT_THROW(save(scratch.path("n.bin"), std::vector<NamedTable>{}), FileError);
 }
 
 TEST(SaveOne, RefusesTypesThatAFormatLacks) {

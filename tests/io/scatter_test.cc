@@ -34,6 +34,43 @@ TEST(FileScatter, ReplacesOneTensorOfAFile) {
   EXPECT_THAT(old.elements<float>(), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
+// Tensors of raw files have no name, which other formats want.
+TEST(FileScatter, NamesTheTensorOfANewFile) {
+  SKIP_WITHOUT("json");
+  const Scratch scratch;
+  const std::vector<float> values = {1, 2, 3}, ten = {10};
+  const std::vector<int64_t> last = {2};
+  scratch.write("t.bin", bytes_of(values));
+  const Table raw = open_raw(scratch.path("t.bin"), {f32, {3}});
+  const Plan plan = plan_scatter(raw.spec(), view(last).spec, view(ten).spec);
+  run_scatter_to_file(plan, raw, view(last), view(ten), scratch.path("o.safetensors"));
+  EXPECT_THAT(open_table(scratch.path("o.safetensors"), "output").load().elements<float>(),
+              ElementsAre(1, 2, 10));
+}
+
+// Every scatter has its form for tables in files.
+TEST(FileScatter, OfEveryKindGivesTheBitsOfMemory) {
+  const Scratch scratch;
+  const std::vector<float> table = {0, 1, 2, 3, 4, 5}, updates = {10, 20};
+  const std::vector<int64_t> ids = {2, 0}, columns = {1, 0};
+  const auto fresh = [&] {
+    save(scratch.path("t.npy"), "", view(table, {3, 2}));
+    return open_table(scratch.path("t.npy"));
+  };
+  const auto now = [&] { return open_table(scratch.path("t.npy")).load(); };
+  scatter_elements(fresh(), view(columns, {2, 1}), view(updates, {2, 1}), {.axis = 1});
+  EXPECT_THAT(now().elements<float>(), ElementsAre(0, 10, 20, 3, 4, 5));
+  const std::vector<float> ten = {10};
+  scatter_nd(fresh(), view(ids, {1, 2}), view(ten), {.reduction = Reduction::kAdd});
+  EXPECT_THAT(now().elements<float>(), ElementsAre(0, 1, 2, 3, 14, 5));
+  xla_scatter(fresh(), view(ids, {2, 1}), view(updates, {2, 1}),
+              {.update_window_dims = {1},
+               .inserted_window_dims = {0},
+               .scatter_dims_to_operand_dims = {0},
+               .index_vector_dim = 1});
+  EXPECT_THAT(now().elements<float>(), ElementsAre(20, 1, 2, 3, 10, 5));
+}
+
 TEST(FileScatter, GivesTheBitsOfMemoryInManyWaves) {
   const Scratch scratch;
   constexpr int64_t kRows = 20000, kColumns = 16, kUpdates = 60000;
@@ -95,6 +132,19 @@ TEST(FileScatter, RoundsOnceWhereThatIsAskedFor) {
   scatter(file, view(rows), view(ones), {.reduction = Reduction::kAdd, .accumulate_f32 = true});
   const Array sums = open_table(scratch.path("t.safetensors"), "t").load();
   EXPECT_EQ(sums.elements<bfloat16>()[0].bits, 0x447A);  // 1000; one by one they stop at 256
+}
+
+TEST(FileScatter, ChecksIndicesBeforeItWrites) {
+  const Scratch scratch;
+  const std::vector<int32_t> table = {1, 2, 3}, updates = {9, 9};
+  const std::vector<int64_t> rows = {1, 3};
+  save(scratch.path("t.npy"), "", view(table));
+  const Table file = open_table(scratch.path("t.npy"));
+  for (const OutOfRange rule : {OutOfRange::kFail, OutOfRange::kTrust}) {
+    EXPECT_THROW(scatter(file, view(rows), view(updates), {.rule = {.out_of_range = rule}}),
+                 IndexError);
+  }
+  EXPECT_THAT(file.load().elements<int32_t>(), ElementsAre(1, 2, 3));
 }
 
 TEST(FileScatter, RefusesWhatCannotBeChangedInPlace) {
