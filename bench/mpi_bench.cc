@@ -6,7 +6,8 @@
 //   mpirun -n 4 build/release/bin/mpi_bench --messages   # as between nodes
 //   mpirun -n 2 build/release/bin/mpi_bench --large      # 3 GiB of rows per rank, once
 //
-// "local" is the owner's part of the work alone: as many rows gathered out of memory of its own.
+// "local" is the owner's part of the work alone: the same number of rows gathered from its own
+// memory.
 //
 // Every rank asks for random rows of a table that is split over all of them. The exchange moves the
 // bytes of the distinct rows between the same pairs of ranks, and does nothing else: no lookup, no

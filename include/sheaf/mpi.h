@@ -1,184 +1,39 @@
 // SPDX-License-Identifier: MIT
 //
-// Tables larger than one machine: one axis of a tensor is split over the ranks of an MPI
-// communicator, every rank brings its own indices and gets its own output. Link sheaf::mpi.
+// sheaf/sharded.h over MPI: the ranks of a communicator share a table. Link sheaf::mpi.
 //
-//   const auto split = Split::block(rows, ranks);
 //   ShardedTensor table(comm, TensorSpec(f32, {rows, 64}), 0, split, Part(my_rows));
-//   ShardedPlan plan = plan_gather(table, ids.spec);     // collective; make once
-//   plan.run(ids, output);                               // collective; run often
-//
-// Results have the bits of one process, for every number of ranks. Every call below is collective
-// over the communicator unless it says otherwise. An error on one rank is thrown on all of them,
-// with the same text, before anything is written. docs/scaling.md has the protocol and its cost.
 #pragma once
 
 #include <mpi.h>
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <vector>
-
-#include "sheaf/gather.h"
-#include "sheaf/io.h"
-#include "sheaf/queue.h"
-#include "sheaf/scatter.h"
-#include "sheaf/tensor.h"
+#include "sheaf/sharded.h"
 
 #pragma GCC visibility push(default)
 
 namespace sheaf::mpi {
 
-// How the entries of one axis are divided among ranks. Not collective.
-class Split {
- public:
-  // Neighbours stay together; the first entries % ranks ranks have one entry more than the others.
-  static Split block(int64_t entries, int ranks);
-  // Blocks of `block` entries are dealt out to the ranks in turn.
-  static Split block_cyclic(int64_t entries, int ranks, int64_t block);
-  // Rank r has entries [offsets[r], offsets[r + 1]): one offset more than ranks, starting at 0.
-  static Split at_offsets(std::vector<int64_t> offsets);
+using sharded::Part;
+using sharded::plan_gather;
+using sharded::plan_gather_elements;
+using sharded::plan_gather_nd;
+using sharded::plan_scatter;
+using sharded::plan_scatter_elements;
+using sharded::plan_scatter_nd;
+using sharded::ShardedOptions;
+using sharded::ShardedPlan;
+using sharded::Split;
 
-  int ranks() const { return ranks_; }
-  int64_t entries() const { return entries_; }
-  int64_t block() const { return block_; }       // entries dealt out at a time; 0: neighbours
-  int64_t count(int rank) const;                 // entries of this rank
-  int64_t entry(int rank, int64_t local) const;  // the entry that is number `local` there
+// Collective: a duplicate of `comm`, whose messages cannot meet the caller's. Freeing it is
+// collective, too.
+std::shared_ptr<sharded::Transport> transport(MPI_Comm comm);
 
-  struct Place {
-    int rank;
-    int64_t local;
-  };
-  Place place(int64_t entry) const;
-
-  friend bool operator==(const Split&, const Split&) = default;
-
- private:
-  Split() = default;
-  int ranks_ = 1;
-  int64_t entries_ = 0;
-  int64_t block_ = 0;              // of block_cyclic; else 0
-  int64_t large_ = 0, small_ = 0;  // of block: ranks with small_ + 1 entries, and small_
-  std::vector<int64_t> offsets_;   // of at_offsets; else empty
-};
-
-// What this rank has: the sizes of the whole tensor, but on the split axis only its own entries.
-// The caller keeps the memory alive.
-class Part {
- public:
-  Part(const Tensor& memory) : tensor_(memory), writable_(true) {}
-  Part(const ConstTensor& memory)
-      : tensor_{const_cast<void*>(memory.data), memory.spec}, writable_(false) {}
-  // Row-major memory of a device. Rows are staged through host memory.
-  Part(const Tensor& memory, const Queue& queue)
-      : tensor_(memory), queue_(queue), writable_(true) {}
-  // A file with these entries, or with all entries of the tensor: then only this rank's are read.
-  Part(const Table& table) : tensor_{nullptr, table.spec()}, table_(table), writable_(false) {}
-
-  const Tensor& tensor() const { return tensor_; }
-  const Queue& queue() const { return queue_; }
-  const std::optional<Table>& table() const { return table_; }
-  bool writable() const { return writable_; }
-
- private:
-  Tensor tensor_;
-  Queue queue_;
-  std::optional<Table> table_;
-  bool writable_;
-};
-
-// A tensor whose axis `axis` is split. `whole` is type and sizes of all of it. Copies are cheap and
-// share the communicator, a duplicate of `comm`; the last one frees it, which is collective.
-class ShardedTensor {
+class ShardedTensor : public sharded::ShardedTensor {
  public:
   ShardedTensor(MPI_Comm comm, const TensorSpec& whole, int64_t axis, const Split& split,
-                const Part& part);
-
-  // Not collective.
-  const TensorSpec& spec() const;
-  int axis() const;
-  const Split& split() const;
-  const Part& part() const;
-  int rank() const;
-  int ranks() const;
-
-  struct State;
-  const State& state() const { return *state_; }
-
- private:
-  std::shared_ptr<const State> state_;
+                const Part& part)
+      : sharded::ShardedTensor(transport(comm), whole, axis, split, part) {}
 };
-
-// The same values on every rank.
-struct ShardedOptions {
-  // What a plan may allocate on a rank, whatever the number of indices. Refused, with the least
-  // that is enough, if not even one row per pair of ranks fits.
-  int64_t workspace_bytes = int64_t{256} << 20;
-  // Longer messages are sent in pieces; at most 2^30.
-  int64_t message_bytes = int64_t{1} << 30;
-  // Ranks of one node read the rows of a gather out of each other's memory, which MPI shares
-  // between them, where all ranks are on one node. Their bytes are not counted as traffic.
-  bool shared_memory = true;
-};
-
-// One sharded gather or scatter: planned, with its workspace. Made once, run often; one run at a
-// time. Freeing it is collective: all ranks free their plans in the same order.
-class ShardedPlan {
- public:
-  // A gather into `output`, which has the sizes of output() and is row-major.
-  void run(const ConstTensor& indices, const Tensor& output);
-  // A scatter into the parts, in place. It does what one process does with the updates of rank 0,
-  // then those of rank 1, and so on, each rank's in row-major order.
-  void scatter(const ConstTensor& indices, const ConstTensor& updates);
-
-  // The same in two steps. After MPI_Init_thread with MPI_THREAD_MULTIPLE a thread of the plan does
-  // the work meanwhile; else wait() does all of it. The tensors must stay as they are until then.
-  void start(const ConstTensor& indices, const Tensor& output);
-  void start_scatter(const ConstTensor& indices, const ConstTensor& updates);
-  void wait();
-
-  // Not collective.
-  const TensorSpec& output() const;   // of a gather
-  const TensorSpec& updates() const;  // of a scatter
-
-  // What the last run moved, on this rank. Not collective.
-  struct Traffic {
-    int64_t rows = 0;            // that this rank received from others
-    int64_t bytes_sent = 0;      // to others: indices and rows
-    int64_t bytes_received = 0;  // from others
-    int64_t rounds = 0;          // of exchanges
-  };
-  const Traffic& traffic() const;
-
-  struct State;
-  explicit ShardedPlan(std::unique_ptr<State> state);
-  ShardedPlan(ShardedPlan&&) noexcept;
-  ShardedPlan& operator=(ShardedPlan&&) noexcept;
-  ~ShardedPlan();
-
- private:
-  std::unique_ptr<State> state_;
-};
-
-// Plans of the operators whose (first) index runs along the split axis: the axis of gather,
-// gather_elements and their scatters, axis `batch_dims` of gather_nd and scatter_nd. Each rank
-// passes its own indices; operator and options are the same on all.
-ShardedPlan plan_gather(const ShardedTensor& data, const TensorSpec& indices,
-                        const GatherOptions& = {}, const ShardedOptions& = {});
-ShardedPlan plan_gather_elements(const ShardedTensor& data, const TensorSpec& indices,
-                                 const GatherElementsOptions& = {}, const ShardedOptions& = {});
-ShardedPlan plan_gather_nd(const ShardedTensor& data, const TensorSpec& indices,
-                           const GatherNdOptions& = {}, const ShardedOptions& = {});
-ShardedPlan plan_scatter(const ShardedTensor& data, const TensorSpec& indices,
-                         const TensorSpec& updates, const ScatterOptions& = {},
-                         const ShardedOptions& = {});
-ShardedPlan plan_scatter_elements(const ShardedTensor& data, const TensorSpec& indices,
-                                  const TensorSpec& updates, const ScatterElementsOptions& = {},
-                                  const ShardedOptions& = {});
-ShardedPlan plan_scatter_nd(const ShardedTensor& data, const TensorSpec& indices,
-                            const TensorSpec& updates, const ScatterNdOptions& = {},
-                            const ShardedOptions& = {});
 
 }  // namespace sheaf::mpi
 

@@ -7,12 +7,12 @@
 namespace sheaf::distributed {
 namespace {
 
-// Two lines: neighbours of a line that is written are fetched with it.
+// Two cache lines: the processor prefetches pairs of them.
 constexpr int64_t kApart = 128;
 constexpr int64_t kPage = 4096;
 
 using Progress = std::atomic<int64_t>;
-static_assert(Progress::is_always_lock_free, "a lock would be known to one process only");
+static_assert(Progress::is_always_lock_free, "a lock would be private to one process");
 
 // A rank's memory: how far it is; counts of kParts rounds; cells; rows, from a page on.
 constexpr int64_t kCountsAt = Board::kSteps * kApart;
@@ -39,16 +39,18 @@ int64_t bytes_of(const Board::Shape& shape, int ranks) {
 
 }  // namespace
 
-std::unique_ptr<Board> Board::open(const Communicator& comm, const Shape& shape) {
-  std::unique_ptr<Window> window = Window::open(comm, bytes_of(shape, comm.ranks()));
-  return window ? std::make_unique<Board>(comm, shape, std::move(window)) : nullptr;
+std::unique_ptr<Board> Board::open(const Group& group, const Shape& shape, int64_t run_bytes) {
+  std::unique_ptr<Window> window = group.with_transport([&](sharded::Transport& transport) {
+    return transport.share(bytes_of(shape, group.ranks()), run_bytes);
+  });
+  return window ? std::make_unique<Board>(group, shape, std::move(window)) : nullptr;
 }
 
-// Others may look at the counters already: a window starts as zeros, which they then find as well.
-Board::Board(const Communicator& comm, const Shape& shape, std::unique_ptr<Window> window)
-    : comm_(comm), shape_(shape), window_(std::move(window)) {
+// Other ranks may read the counters before this: a window starts as zeros, the same values.
+Board::Board(const Group& group, const Shape& shape, std::unique_ptr<Window> window)
+    : group_(group), shape_(shape), window_(std::move(window)) {
   for (int step = 0; step < kSteps; ++step) {
-    new (window_->mine() + step * kApart) Progress(0);
+    new (memory() + step * kApart) Progress(0);
   }
 }
 
@@ -57,45 +59,46 @@ const Progress& Board::progress(int rank, Step step) const {
 }
 
 void Board::announce(Step step, int64_t round) {
-  auto& mine = *std::launder(reinterpret_cast<Progress*>(window_->mine() + step * kApart));
-  mine.store(round + 1, std::memory_order_release);
+  auto& done = *std::launder(reinterpret_cast<Progress*>(memory() + step * kApart));
+  done.store(round + 1, std::memory_order_release);
 }
 
 void Board::wait_for_all(Step step, int64_t round) const {
-  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+  for (int rank = 0; rank < group_.ranks(); ++rank) {
     const Progress& done = progress(rank, step);
     for (int64_t polls = 0; done.load(std::memory_order_acquire) <= round; ++polls) {
-      comm_.poll(polls);
+      group_.with_transport([&](sharded::Transport&) { window_->poll(polls); });
     }
   }
 }
 
 Board::Asked Board::mine(int64_t round) {
-  const int ranks = comm_.ranks();
-  std::byte* const memory = window_->mine();
+  const int ranks = group_.ranks();
+  std::byte* const own = memory();
   const int64_t counts = part_of(round) * counts_per_round(ranks) * 8;
   const int64_t cells = part_of(round) * shape_.quota * ranks * 8;
-  return {reinterpret_cast<int64_t*>(memory + kCountsAt + counts),
-          reinterpret_cast<int64_t*>(memory + cells_at(ranks) + cells)};
+  return {reinterpret_cast<int64_t*>(own + kCountsAt + counts),
+          reinterpret_cast<int64_t*>(own + cells_at(ranks) + cells)};
 }
 
 const int64_t* Board::counts(int rank, int64_t round) const {
-  const int64_t at = part_of(round) * counts_per_round(comm_.ranks()) * 8;
+  const int64_t at = part_of(round) * counts_per_round(group_.ranks()) * 8;
   return reinterpret_cast<const int64_t*>(window_->of(rank) + kCountsAt + at);
 }
 
 int64_t Board::count(int rank, int owner, int64_t round) const {
-  const volatile int64_t& count = counts(rank, round)[owner];  // read once, whoever writes there
+  const volatile int64_t& count =
+      counts(rank, round)[owner];  // read once: another rank may write it
   return std::clamp<int64_t>(int64_t{count}, 0, shape_.quota);
 }
 
 const int64_t* Board::cells(int rank, int owner, int64_t round) const {
-  const int64_t at = (part_of(round) * comm_.ranks() + owner) * shape_.quota * 8;
-  return reinterpret_cast<const int64_t*>(window_->of(rank) + cells_at(comm_.ranks()) + at);
+  const int64_t at = (part_of(round) * group_.ranks() + owner) * shape_.quota * 8;
+  return reinterpret_cast<const int64_t*>(window_->of(rank) + cells_at(group_.ranks()) + at);
 }
 
 bool Board::anyone_has_more(int64_t round) const {
-  const int ranks = comm_.ranks();
+  const int ranks = group_.ranks();
   for (int rank = 0; rank < ranks; ++rank) {
     if (counts(rank, round)[ranks] > 0) {
       return true;
@@ -105,8 +108,8 @@ bool Board::anyone_has_more(int64_t round) const {
 }
 
 int64_t Board::rows_at(int64_t round) const {
-  return first_row_at(shape_, comm_.ranks()) +
-         part_of(round) * shape_.quota * comm_.ranks() * shape_.row_bytes;
+  return first_row_at(shape_, group_.ranks()) +
+         part_of(round) * shape_.quota * group_.ranks() * shape_.row_bytes;
 }
 
 }  // namespace sheaf::distributed

@@ -46,7 +46,7 @@ bool in_cell(const Request& r, int axis) {
   return is_nd(r) ? axis < batch + r.indices.sizes.back() : axis < batch || axis == r.axis;
 }
 
-// What one step along each axis of data is worth in cells.
+// Cells per step along each axis of data.
 Dims cell_strides(const Request& r, CellSpace& space) {
   const int split = coordinate_axis(r, 0);
   Dims strides(r.data.rank(), 0);
@@ -118,7 +118,7 @@ struct CellWalk {
   // Cells of neighbours with a single index each.
   void run_of_one(int64_t element, int64_t position, const CellSpace::WalkDim& run, int64_t length,
                   int64_t* cells) const {
-    // Copies: a stored cell might change what a reference refers to, and would have it read again.
+    // Copies: the compiler would reload what a reference refers to after every store of a cell.
     const CellWalk walk = *this;
     const CellSpace::Component c = space.components[0];
     const CellSpace::WalkDim step = run;
@@ -200,7 +200,7 @@ void read_cells(const CellSpace& space, const Plan& plan, const void* indices, i
   if (count == 0) {
     return;
   }
-  // Trusted indices have been checked, too: one that has changed since leads nowhere.
+  // Trusted indices have been checked, too: one that has changed since has no cell.
   const OutOfRange rule =
       plan.nest().out_of_range == OutOfRange::kTrust ? OutOfRange::kFail : plan.nest().out_of_range;
   with_index_type(plan.indices().dtype, [&](auto zero) {

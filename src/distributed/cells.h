@@ -21,7 +21,7 @@ struct CellSpace {
   // after] row-major: a row is `before` pieces of `after` bytes.
   int64_t tuples = 1, section_tuples = 1, before = 1, after_bytes = 1;
   int64_t row_bytes() const { return before * after_bytes; }
-  // Where the first piece of a tuple's row stands in the grid; the others follow at
+  // Offset of the first piece of a tuple's row in the grid, in bytes; the others follow at
   // piece_stride().
   int64_t grid_offset(int64_t tuple) const {
     return ((tuple / section_tuples * before) * section_tuples + tuple % section_tuples) *

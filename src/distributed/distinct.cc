@@ -22,7 +22,7 @@ uint64_t spread(int64_t cell) {  // the finaliser of SplitMix64: neighbours land
 
 }  // namespace
 
-DistinctCells::DistinctCells(const mpi::Split& split, int64_t inner, int64_t max_tuples)
+DistinctCells::DistinctCells(const sharded::Split& split, int64_t inner, int64_t max_tuples)
     : places_(split), inner_(inner) {
   const auto tuples = static_cast<size_t>(max_tuples);
   const size_t slots = std::bit_ceil(std::max<size_t>(2 * tuples, 16));
@@ -47,7 +47,7 @@ void DistinctCells::start(int64_t count) {
 
 void DistinctCells::add(int32_t tuple, int64_t cell) {
   const int64_t entry = inner_ == 1 ? cell : cell / inner_;
-  const mpi::Split::Place place = places_.of(entry);
+  const sharded::Split::Place place = places_.of(entry);
   distinct_.push_back(tuple);
   owners_.push_back(place.rank);
   locals_.push_back(place.local * inner_ + (cell - entry * inner_));

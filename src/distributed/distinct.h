@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The distinct cells of a batch of tuples, sorted by owner. Each row then crosses the wire once per
-// pair of ranks, and is copied to every tuple that wants it.
+// pair of ranks, and is copied to every tuple that names it.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "distributed/places.h"
-#include "sheaf/mpi.h"
+#include "sheaf/sharded.h"
 
 namespace sheaf::distributed {
 
 class DistinctCells {
  public:
   // For batches of up to `max_tuples`, fewer than 2^31; all memory is taken here.
-  DistinctCells(const mpi::Split& split, int64_t inner, int64_t max_tuples);
+  DistinctCells(const sharded::Split& split, int64_t inner, int64_t max_tuples);
   static constexpr int64_t kBytesPerTuple = 104;  // bound of what the constructor allocates
 
   // Reads cells [0, count), kNoCell among them.

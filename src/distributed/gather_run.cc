@@ -46,23 +46,24 @@ int64_t row_quota(const Plan& plan, const CellSpace& space, int ranks, int64_t w
 
 }  // namespace
 
-GatherRun::GatherRun(const Communicator& comm, const mpi::ShardedTensor& tensor, const Plan& plan,
-                     const CellSpace& space, const mpi::ShardedOptions& options,
+GatherRun::GatherRun(const Group& group, const sharded::ShardedTensor& tensor, const Plan& plan,
+                     const CellSpace& space, const sharded::ShardedOptions& options,
                      int64_t largest_tuples)
-    : comm_(comm),
+    : group_(group),
       plan_(plan),
       space_(space),
+      largest_tuples_(largest_tuples),
       batch_tuples_(batch_tuples(options.workspace_bytes, largest_tuples)),
       batches_(pieces_of(largest_tuples, batch_tuples_)),
-      quota_(row_quota(plan, space, comm.ranks(), options.workspace_bytes, batch_tuples_)),
+      quota_(row_quota(plan, space, group.ranks(), options.workspace_bytes, batch_tuples_)),
       distinct_(tensor.split(), space.inner, std::min(batch_tuples_, space.tuples)),
-      part_(tensor, plan, space, quota_ * comm.ranks(), options.workspace_bytes / 4),
+      part_(tensor, plan, space, quota_ * group.ranks(), options.workspace_bytes / 4),
       cells_(size(std::min(batch_tuples_, space.tuples))),
-      requests_{{comm, options.message_bytes}, {comm, options.message_bytes}},
-      replies_{{comm, options.message_bytes}, {comm, options.message_bytes}} {
-  const int64_t rows = quota_ * comm.ranks();
-  counts_.asked.resize(size(comm.ranks()));
-  counts_.served.resize(size(comm.ranks()));
+      requests_{{group, options.message_bytes}, {group, options.message_bytes}},
+      replies_{{group, options.message_bytes}, {group, options.message_bytes}} {
+  const int64_t rows = quota_ * group.ranks();
+  counts_.asked.resize(size(group.ranks()));
+  counts_.served.resize(size(group.ranks()));
   for (int buffer = 0; buffer < 2; ++buffer) {
     asked_cells_[buffer].resize(size(rows));
     served_[buffer].resize(size(rows * space.row_bytes()));
@@ -77,7 +78,7 @@ void GatherRun::run(const void* indices, std::byte* output) {
     const int64_t first = std::min(batch * batch_tuples_, space_.tuples);
     run_batch(indices, first, std::min(batch_tuples_, space_.tuples - first), output);
   }
-  comm_.together(plan_.request().name, [&] {
+  group_.together(plan_.request().name, [&] {
     if (failed_) {
       std::rethrow_exception(failed_);
     }
@@ -87,14 +88,14 @@ void GatherRun::run(const void* indices, std::byte* output) {
 void GatherRun::run_batch(const void* indices, int64_t first, int64_t count, std::byte* output) {
   read_cells(space_, plan_, indices, first, count, cells_.data());
   distinct_.assign(cells_.data(), count);
-  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+  for (int rank = 0; rank < group_.ranks(); ++rank) {
     counts_.asked[size(rank)] = distinct_.begin(rank + 1) - distinct_.begin(rank);
   }
-  comm_.exchange(counts_.asked, counts_.served);
+  // As many rounds as the largest count needs: exchanges are collective.
+  const int64_t largest = group_.exchange_counts(counts_.asked, counts_.served,
+                                                 std::min(largest_tuples_, batch_tuples_));
+  const int64_t rounds = pieces_of(largest, quota_);
   fill(first, count, output);
-  const int64_t most = std::max(*std::max_element(counts_.asked.begin(), counts_.asked.end()),
-                                *std::max_element(counts_.served.begin(), counts_.served.end()));
-  const int64_t rounds = pieces_of(most, quota_);
   traffic.rounds += rounds;
   if (rounds > 0) {
     post_requests(0);
@@ -120,36 +121,37 @@ int64_t GatherRun::rows_in(int64_t total, int64_t round) const {
   return std::clamp<int64_t>(total - round * quota_, 0, quota_);
 }
 
-// Rows of this round that `rank` asks for. Own ones are not served where they can be taken from
-// where they are.
+// Rows of this round that `rank` asks for. Own rows are not served where they can be copied from
+// the part itself.
 int64_t GatherRun::rows_for(int rank, int64_t round) const {
-  return rank == comm_.rank() && part_.has_rows() ? 0 : rows_in(counts_.served[size(rank)], round);
+  return rank == group_.rank() && part_.has_rows() ? 0 : rows_in(counts_.served[size(rank)], round);
 }
 
 void GatherRun::post_requests(int64_t round) {
   Messages& messages = requests_[round % 2];
   int64_t* asked = asked_cells_[round % 2].data();
-  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+  for (int rank = 0; rank < group_.ranks(); ++rank) {
     const int64_t wanted = rows_in(counts_.asked[size(rank)], round);
     const int64_t* cells = distinct_.local_cells() + distinct_.begin(rank) + round * quota_;
     const int64_t theirs = rows_for(rank, round);
-    if (rank == comm_.rank()) {
+    if (rank == group_.rank()) {
       std::copy_n(cells, theirs, asked);
     } else {
-      messages.receive(rank, asked, theirs * 8, kRequest);
-      messages.send(rank, cells, wanted * 8, kRequest);
+      messages.receive(rank, asked, theirs * 8);
+      messages.send(rank, cells, wanted * 8);
       traffic.bytes_sent += wanted * 8;
       traffic.bytes_received += theirs * 8;
     }
     asked += theirs;
   }
+  messages.start();
 }
 
-// A part that fails (a file that cannot be read) must not leave the others waiting: they get rows
-// without meaning, and the error at the end.
+// A part that fails (a file that cannot be read) must not leave the others waiting: they get
+// undefined rows, and the error at the end.
 void GatherRun::serve(int64_t round) {
   int64_t rows = 0;
-  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+  for (int rank = 0; rank < group_.ranks(); ++rank) {
     rows += rows_for(rank, round);
   }
   if (!failed_) {
@@ -165,12 +167,12 @@ void GatherRun::post_replies(int64_t round) {
   Messages& messages = replies_[round % 2];
   const std::byte* served = served_[round % 2].data();
   std::byte* received = received_[round % 2].data();
-  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+  for (int rank = 0; rank < group_.ranks(); ++rank) {
     const int64_t theirs = rows_for(rank, round) * space_.row_bytes();
     const int64_t mine = rows_in(counts_.asked[size(rank)], round) * space_.row_bytes();
-    if (rank != comm_.rank()) {
-      messages.receive(rank, received, mine, kReply);
-      messages.send(rank, served, theirs, kReply);
+    if (rank != group_.rank()) {
+      messages.receive(rank, received, mine);
+      messages.send(rank, served, theirs);
       traffic.bytes_sent += theirs;
       traffic.bytes_received += mine;
       traffic.rows += rows_in(counts_.asked[size(rank)], round);
@@ -178,6 +180,7 @@ void GatherRun::post_replies(int64_t round) {
     served += theirs;
     received += mine;
   }
+  messages.start();
 }
 
 void GatherRun::unpack(int64_t round, int64_t first, std::byte* output) {
@@ -188,9 +191,9 @@ void GatherRun::unpack(int64_t round, int64_t first, std::byte* output) {
   const std::byte* served = served_[round % 2].data();
   const std::byte* received = received_[round % 2].data();
   const int64_t row_bytes = space_.row_bytes();
-  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+  for (int rank = 0; rank < group_.ranks(); ++rank) {
     const int64_t rows = rows_in(counts_.asked[size(rank)], round);
-    const bool own = rank == comm_.rank();
+    const bool own = rank == group_.rank();
     if (!own || !part_.has_rows()) {  // own rows did not travel
       unpack_from(own ? served : received, rank, round, first, output);
     }
@@ -211,18 +214,18 @@ void GatherRun::unpack_from(const std::byte* rows, int rank, int64_t round, int6
   }
 }
 
-// Rows of this rank's own part, from where they lie: each one somewhere else, so some are asked for
-// ahead.
+// Rows of this rank's own part, copied from the part itself. They are scattered, so they are
+// prefetched.
 void GatherRun::unpack_own(int64_t round, int64_t first, std::byte* output) {
   constexpr int64_t kAhead = 8, kLine = 64, kMostLines = 8;
-  const int64_t count = rows_in(counts_.asked[size(comm_.rank())], round);
-  const int64_t number = distinct_.begin(comm_.rank()) + round * quota_;
+  const int64_t count = rows_in(counts_.asked[size(group_.rank())], round);
+  const int64_t number = distinct_.begin(group_.rank()) + round * quota_;
   const int64_t* const cells = distinct_.local_cells() + number;
-  const int64_t asked = std::min(space_.row_bytes(), kMostLines * kLine);
+  const int64_t prefetched = std::min(space_.row_bytes(), kMostLines * kLine);
   for (int64_t i = 0; i < count; ++i) {
     if (i + kAhead < count) {
       const std::byte* const row = part_.row(cells[i + kAhead]);
-      for (int64_t at = 0; at < asked; at += kLine) {
+      for (int64_t at = 0; at < prefetched; at += kLine) {
         __builtin_prefetch(row + at, 0, 2);  // the second level: far faster on arm64
       }
     }

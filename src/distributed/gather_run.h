@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A sharded gather. For each batch of tuples: find the distinct cells of each owner, send them
-// there, get rows back, copy each row to the tuples that want it. Rounds of a fixed number of rows
+// there, receive rows, copy each row to its tuples. Rounds of a fixed number of rows
 // per pair of ranks keep every buffer bounded, however many ranks ask one owner at once:
 //
 //   round k    requests travel | owner gathers | replies travel | requester unpacks
@@ -13,8 +13,8 @@
 #include <exception>
 #include <vector>
 
-#include "distributed/communicator.h"
 #include "distributed/distinct.h"
+#include "distributed/group.h"
 #include "distributed/local_part.h"
 
 namespace sheaf::distributed {
@@ -22,13 +22,13 @@ namespace sheaf::distributed {
 class GatherRun {
  public:
   // Takes all memory. `largest_tuples` is the largest number of tuples of any rank.
-  GatherRun(const Communicator& comm, const mpi::ShardedTensor& tensor, const Plan& plan,
-            const CellSpace& space, const mpi::ShardedOptions& options, int64_t largest_tuples);
+  GatherRun(const Group& group, const sharded::ShardedTensor& tensor, const Plan& plan,
+            const CellSpace& space, const sharded::ShardedOptions& options, int64_t largest_tuples);
 
   // Indices are good on every rank. Throws on every rank what went wrong with a part.
   void run(const void* indices, std::byte* output);
 
-  mpi::ShardedPlan::Traffic traffic;
+  sharded::ShardedPlan::Traffic traffic;
 
  private:
   struct Counts {
@@ -47,10 +47,10 @@ class GatherRun {
                    std::byte* output);
   void fill(int64_t first, int64_t count, std::byte* output);
 
-  const Communicator& comm_;
+  const Group& group_;
   const Plan& plan_;
   const CellSpace& space_;
-  int64_t batch_tuples_ = 0, batches_ = 0;
+  int64_t largest_tuples_, batch_tuples_ = 0, batches_ = 0;
   int64_t quota_ = 0;  // rows per round and pair of ranks
   DistinctCells distinct_;
   LocalPart part_;

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "distributed/communicator.h"
-#include "execution/copy_rows.h"
+#include "distributed/group.h"
 #include "execution/host_steps.h"
+#include "execution/registry.h"
 #include "plan/byte_ranges.h"
-#include "plan/lower.h"
-#include "plan/reduce.h"
 #include "plan/refuse.h"
 #include "plan/scatter_steps.h"
 #include "sheaf/gather.h"
@@ -47,8 +45,8 @@ int64_t LocalPart::bytes_per_row(const CellSpace& space) {
   return static_cast<int64_t>(sizeof(int64_t)) * space.cell_axes.size();
 }
 
-LocalPart::LocalPart(const mpi::ShardedTensor& tensor, const Plan& whole, const CellSpace& space,
-                     int64_t max_rows, int64_t file_bytes)
+LocalPart::LocalPart(const sharded::ShardedTensor& tensor, const Plan& whole,
+                     const CellSpace& space, int64_t max_rows, int64_t file_bytes)
     : part_(tensor.part()),
       split_(tensor.split()),
       rank_(tensor.rank()),
@@ -81,12 +79,14 @@ LocalPart::LocalPart(const mpi::ShardedTensor& tensor, const Plan& whole, const 
   if (has_rows_ && !whole.is_scatter()) {
     offsets_.resize(static_cast<size_t>(max_rows));
   }
-  if (whole.is_scatter() && cells_ > 0) {
-    if (!whole.request().include_self && whole.request().reduction != Reduction::kNone) {
+  if (whole.is_scatter() && cells_ > 0 && row_bytes_ > 0) {
+    steps_ = plan_scatter_of(0, whole.request().reduction, whole.request().include_self);
+    if (steps_->scatter_steps().start) {
       seen_.resize(static_cast<size_t>(cells_));
+      fresh_.reserve(static_cast<size_t>(max_rows));
     }
-    if (whole.request().reduction == Reduction::kMean) {
-      counts_.resize(static_cast<size_t>(cells_));
+    if (const auto& mean = steps_->scatter_steps().mean) {
+      counts_.resize(static_cast<size_t>(mean->count_elements));
     }
   }
 }
@@ -178,13 +178,22 @@ void LocalPart::copy_whole_rows(const int64_t* cells, int64_t count, std::byte* 
   copy_rows({row(0), offsets_.data(), count, row_bytes_, rows, count * row_bytes_}, queue_.threads);
 }
 
-// A mean is a sum until end(). Cells that an update meets for the first time start afresh where
-// what was there does not count.
+// The scatter of `count` rows into the part, in place.
+Plan LocalPart::plan_scatter_of(int64_t count, Reduction reduction, bool include_self) const {
+  const Request& r = whole_.request();
+  return plan_scatter_nd(view_, TensorSpec(i64, {count, groups_}), rows_spec(count), view_,
+                         {.reduction = reduction,
+                          .include_self = include_self,
+                          .onto_zeros = count == 0 && r.onto_zeros,
+                          .relaxed = r.relaxed,
+                          .rule = {.negative = Negative::kOutOfRange}});
+}
+
+// A mean is a sum until end().
 void LocalPart::apply(const int64_t* cells, int64_t count, const std::byte* rows) {
   if (count == 0 || row_bytes_ == 0) {
     return;
   }
-  const Request& r = whole_.request();
   check_cells(cells, count);
   if (!seen_.empty()) {
     start_fresh_cells(cells, count);
@@ -193,10 +202,9 @@ void LocalPart::apply(const int64_t* cells, int64_t count, const std::byte* rows
     ++counts_[static_cast<size_t>(cells[i])];
   }
   const int64_t* tuples = tuples_of(cells, count);
-  const Reduction reduction = r.reduction == Reduction::kMean ? Reduction::kAdd : r.reduction;
-  const Plan plan = plan_scatter_nd(
-      view_, TensorSpec(i64, {count, groups_}), rows_spec(count), view_,
-      {.reduction = reduction, .relaxed = r.relaxed, .rule = {.negative = Negative::kOutOfRange}});
+  const Reduction reduction = whole_.request().reduction;
+  const Plan plan =
+      plan_scatter_of(count, reduction == Reduction::kMean ? Reduction::kAdd : reduction, true);
   if (!queue_.device.empty()) {
     run_on_device(plan, tuples, rows, nullptr, count);
   } else {
@@ -205,60 +213,53 @@ void LocalPart::apply(const int64_t* cells, int64_t count, const std::byte* rows
   }
 }
 
+// Without include_self, a cell starts from the neutral element when its first update comes.
 void LocalPart::start_fresh_cells(const int64_t* cells, int64_t count) {
-  const Request& r = whole_.request();
-  std::byte neutral[kMaxElementBytes] = {};
-  neutral_element(r.data.dtype, r.reduction, neutral);
+  fresh_.clear();
   for (int64_t i = 0; i < count; ++i) {
-    if (seen_[static_cast<size_t>(cells[i])]) {
-      continue;
+    if (!seen_[static_cast<size_t>(cells[i])]) {
+      seen_[static_cast<size_t>(cells[i])] = true;
+      fresh_.push_back(cells[i]);
     }
-    seen_[static_cast<size_t>(cells[i])] = true;
-    const int64_t* tuple = tuples_of(cells + i, 1);
-    TensorSpec updates = rows_spec(1);
-    updates.strides = Dims(updates.rank(), 0);
-    const Plan plan = plan_scatter_nd(view_, TensorSpec(i64, {1, groups_}), updates, view_);
-    void* data = part_.tensor().data;
-    sheaf::run(plan, data, tuple, neutral, data, queue_);
   }
+  if (fresh_.empty()) {
+    return;
+  }
+  const auto fresh = std::ssize(fresh_);
+  const auto* tuples = reinterpret_cast<const std::byte*>(tuples_of(fresh_.data(), fresh));
+  const Plan plan = plan_scatter_of(fresh, whole_.request().reduction, false);
+  const ScatterSteps& steps = plan.scatter_steps();
+  const Backend& backend = *host_backends().front();
+  backend.fill(backend, *steps.start, steps.neutral,
+               {static_cast<std::byte*>(part_.tensor().data), tuples, nullptr},
+               {.threads = queue_.threads});
 }
 
+// The base step: zeros, where the scatter starts from them.
 void LocalPart::begin() {
   std::fill(seen_.begin(), seen_.end(), false);
   std::fill(counts_.begin(), counts_.end(), 0);
-  if (!whole_.request().onto_zeros || cells_ == 0 || row_bytes_ == 0) {
+  if (!steps_ || !whole_.request().onto_zeros) {
     return;
   }
-  // A scatter of no updates onto zeros.
-  const TensorSpec indices(i64, {0, 1});
-  TensorSpec updates(view_.dtype, {0});
-  for (int d = 1; d < view_.rank(); ++d) {
-    updates.sizes.push_back(view_.sizes[d]);
-  }
-  updates = TensorSpec(updates.dtype, updates.sizes);
-  const Plan plan = plan_scatter_nd(view_, indices, updates, view_, {.onto_zeros = true});
   if (!queue_.device.empty()) {
-    run_on_device(plan, nullptr, nullptr, nullptr, 0);
+    run_on_device(*steps_, nullptr, nullptr, nullptr, 0);
   } else {
-    sheaf::run(plan, nullptr, nullptr, nullptr, part_.tensor().data, queue_);
+    sheaf::run(*steps_, nullptr, nullptr, nullptr, part_.tensor().data, queue_);
   }
 }
 
+// The last step of a mean: sums are divided by their counts.
 void LocalPart::end() {
-  if (counts_.empty() || row_bytes_ == 0) {
+  if (counts_.empty()) {
     return;
   }
   const DefaultFloatMode mode;  // the caller's must not change the bits of a mean
-  // One count for all elements of a cell.
-  TensorSpec counts(i64, view_.sizes);
-  int64_t stride = 1;
-  for (int d = view_.rank() - 1; d >= 0; --d) {
-    counts.strides[d] = d < groups_ ? stride : 0;
-    stride *= d < groups_ ? view_.sizes[d] : 1;
-  }
-  host_divide(
-      lower_copy(counts, view_), view_.dtype, reinterpret_cast<const std::byte*>(counts_.data()),
-      static_cast<std::byte*>(part_.tensor().data), whole_.request().include_self ? 1 : 0, {});
+  host_backends().front()->divide(steps_->scatter_steps().mean->divide, view_.dtype,
+                                  reinterpret_cast<const std::byte*>(counts_.data()),
+                                  static_cast<std::byte*>(part_.tensor().data),
+                                  whole_.request().include_self ? 1 : 0,
+                                  {.threads = queue_.threads});
 }
 
 void LocalPart::run_on_device(const Plan& plan, const int64_t* tuples, const std::byte* updates,

@@ -6,17 +6,18 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "distributed/cells.h"
-#include "sheaf/mpi.h"
+#include "sheaf/sharded.h"
 
 namespace sheaf::distributed {
 
 class LocalPart {
  public:
-  // For up to `max_rows` rows a call; all memory of the host is taken here.
-  LocalPart(const mpi::ShardedTensor& tensor, const Plan& whole, const CellSpace& space,
+  // For up to `max_rows` rows per call; all memory of the host is taken here.
+  LocalPart(const sharded::ShardedTensor& tensor, const Plan& whole, const CellSpace& space,
             int64_t max_rows, int64_t file_bytes);
   static int64_t bytes_per_row(const CellSpace& space);  // of what the constructor allocates
 
@@ -44,11 +45,12 @@ class LocalPart {
   bool rows_are_packed() const;
   void run_on_device(const Plan& plan, const int64_t* tuples, const std::byte* updates,
                      std::byte* rows, int64_t count);
+  Plan plan_scatter_of(int64_t count, Reduction reduction, bool include_self) const;
   void start_fresh_cells(const int64_t* cells, int64_t count);
 
-  mpi::Part part_;
+  sharded::Part part_;
   Queue queue_;  // the part's; on the host, with this rank's share of the cores
-  const mpi::Split& split_;
+  const sharded::Split& split_;
   int rank_;
   const Plan& whole_;
   int64_t inner_, row_bytes_;
@@ -62,7 +64,9 @@ class LocalPart {
   int64_t row_stride_ = 0;  // bytes
   std::vector<int64_t> tuples_;
   std::vector<int64_t> offsets_;  // of rows, where has_rows()
+  std::optional<Plan> steps_;     // of a scatter: the steps around its updates
   std::vector<bool> seen_;        // cells that an update went to, without include_self
+  std::vector<int64_t> fresh_;    // those that one went to for the first time
   std::vector<int64_t> counts_;   // updates of each cell, for a mean
 };
 

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "distributed/cells.h"
-#include "sheaf/mpi.h"
+#include "sheaf/sharded.h"
 
 namespace sheaf::distributed {
 
 class Places {
  public:
-  explicit Places(const mpi::Split& split) : split_(split), ranks_(split.ranks()) {
-    if (split.entries() == 0 || split != mpi::Split::block(split.entries(), ranks_)) {
+  explicit Places(const sharded::Split& split) : split_(split), ranks_(split.ranks()) {
+    if (split.entries() == 0 || split != sharded::Split::block(split.entries(), ranks_)) {
       return;
     }
     ranks_per_entry_ = static_cast<double>(ranks_) / static_cast<double>(split.entries());
@@ -28,7 +28,7 @@ class Places {
   }
 
   // `entry` is one of [0, split.entries()).
-  mpi::Split::Place of(int64_t entry) const {
+  sharded::Split::Place of(int64_t entry) const {
     return begins_.empty() ? split_.place(entry)
                            : in_blocks(entry, begins_.data(), ranks_per_entry_, ranks_ - 1);
   }
@@ -55,8 +55,8 @@ class Places {
   }
 
  private:
-  static mpi::Split::Place in_blocks(int64_t entry, const int64_t* begins, double ranks_per_entry,
-                                     int last) {
+  static sharded::Split::Place in_blocks(int64_t entry, const int64_t* begins,
+                                         double ranks_per_entry, int last) {
     int rank = std::min(static_cast<int>(static_cast<double>(entry) * ranks_per_entry), last);
     // Off by one at most, but where ranks outnumber entries.
     while (entry < begins[rank]) {
@@ -72,22 +72,22 @@ class Places {
   template <class Find>
   [[gnu::always_inline]] void find_all(const int64_t* cells, int64_t count, int64_t inner,
                                        int32_t* owners, int64_t* locals, Find find) const {
-    const int nobody = ranks_;
+    const int none = ranks_;
     for (int64_t i = 0; i < count; ++i) {
       const int64_t cell = cells[i];
       if (cell == kNoCell) {
-        owners[i] = nobody;
+        owners[i] = none;
         locals[i] = 0;
         continue;
       }
       const int64_t entry = cell / inner;
-      const mpi::Split::Place place = find(entry);
+      const sharded::Split::Place place = find(entry);
       owners[i] = place.rank;
       locals[i] = place.local * inner + (cell - entry * inner);
     }
   }
 
-  const mpi::Split& split_;
+  const sharded::Split& split_;
   int ranks_;
   double ranks_per_entry_ = 0;
   std::vector<int64_t> begins_;  // first entry of each rank, then a sentinel; empty: not blocks

@@ -11,7 +11,8 @@
 namespace sheaf::distributed {
 namespace {
 
-// Numbers as 8 bytes, texts with their length before them. Both ends are the same program.
+// Numbers as 8 bytes, texts with their length before them. Both ends are the same program, but a
+// transport may damage what lies between them.
 class Writer {
  public:
   void number(int64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
@@ -31,26 +32,43 @@ class Writer {
 class TextReader {
  public:
   explicit TextReader(const std::string& bytes) : bytes_(bytes) {}
-  int64_t number() {
+  int64_t number() { return number_in(INT64_MIN, INT64_MAX); }
+  int64_t number_in(int64_t least, int64_t most) {
     int64_t value = 0;
-    std::memcpy(&value, bytes_.data() + at_, sizeof value);
-    at_ += sizeof value;
+    std::memcpy(&value, take(sizeof value), sizeof value);
+    if (value < least || value > most) {
+      throw_damaged();
+    }
     return value;
   }
   std::string text() {
-    const auto length = static_cast<size_t>(number());
-    at_ += length;
-    return bytes_.substr(at_ - length, length);
+    const auto length = static_cast<size_t>(number_in(0, std::ssize(bytes_)));
+    return {take(length), length};
   }
   Dims numbers() {
     Dims values;
-    for (int64_t left = number(); left > 0; --left) {
+    for (int64_t left = number_in(0, kMaxRank); left > 0; --left) {
       values.push_back(number());
     }
     return values;
   }
 
  private:
+  [[noreturn]] static void throw_damaged() {
+    throw Error(Refusal{.code = ErrorCode::kDevice,
+                        .who = "transport",
+                        .what = "damaged message",
+                        .detail = "another rank's error cannot be read",
+                        .next = "what that rank says"});
+  }
+  const char* take(size_t length) {
+    if (bytes_.size() - at_ < length) {
+      throw_damaged();
+    }
+    at_ += length;
+    return bytes_.data() + at_ - length;
+  }
+
   const std::string& bytes_;
   size_t at_ = 0;
 };

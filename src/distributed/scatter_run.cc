@@ -31,7 +31,8 @@ int64_t step_capacity(const Plan& plan, const CellSpace& space, int64_t workspac
   return std::max<int64_t>(std::min(capacity, most_tuples), 1);
 }
 
-// Which block a cell is in. Multiplication by an odd constant, high bits: hot neighbours separate.
+// Which block a cell is in. The high bits of a product with an odd constant: neighbouring hot cells
+// separate.
 int64_t block_of(int64_t cell, int64_t blocks) {
   const uint64_t mixed = static_cast<uint64_t>(cell) * 0x9e3779b97f4a7c15U;
   return static_cast<int64_t>((mixed >> 32) % static_cast<uint64_t>(blocks));
@@ -39,20 +40,21 @@ int64_t block_of(int64_t cell, int64_t blocks) {
 
 }  // namespace
 
-ScatterRun::ScatterRun(const Communicator& comm, const mpi::ShardedTensor& tensor, const Plan& plan,
-                       const CellSpace& space, const mpi::ShardedOptions& options,
+ScatterRun::ScatterRun(const Group& group, const sharded::ShardedTensor& tensor, const Plan& plan,
+                       const CellSpace& space, const sharded::ShardedOptions& options,
                        int64_t largest_tuples)
-    : comm_(comm),
+    : group_(group),
       split_(tensor.split()),
       plan_(plan),
       space_(space),
-      most_updates_(saturating_mul(largest_tuples, comm.ranks())),
+      largest_tuples_(largest_tuples),
+      most_updates_(saturating_mul(largest_tuples, group.ranks())),
       capacity_(step_capacity(plan, space, options.workspace_bytes, most_updates_)),
       part_(tensor, plan, space, capacity_, 0),
-      sent_(size(comm.ranks())),
-      received_(size(comm.ranks())),
+      sent_(size(group.ranks())),
+      received_(size(group.ranks())),
       chunk_(size(kScanned)),
-      steps_{Step({comm, options.message_bytes}), Step({comm, options.message_bytes})} {
+      steps_{{group, options.message_bytes}, {group, options.message_bytes}} {
   const int64_t most_sent = std::min(capacity_, space.tuples);
   selected_.reserve(size(most_sent));
   for (Step& step : steps_) {
@@ -75,7 +77,7 @@ int64_t ScatterRun::scan(const void* indices, int64_t block, int64_t from, Use u
       if (cell == kNoCell || (blocks_ > 1 && block_of(cell, blocks_) != block)) {
         continue;
       }
-      const mpi::Split::Place place = split_.place(cell / space_.inner);
+      const sharded::Split::Place place = split_.place(cell / space_.inner);
       if (!use(Update{first + t, place.local * space_.inner + cell % space_.inner, place.rank})) {
         return first + t;
       }
@@ -113,15 +115,15 @@ void ScatterRun::run(const void* indices, const std::byte* updates) {
   failed_ = nullptr;
   blocks_ = 1;
   const int64_t mine = count_block(indices, 0);
-  comm_.exchange(sent_, received_);
+  exchange_counts();
   const int64_t theirs = std::accumulate(received_.begin(), received_.end(), int64_t{0});
-  const int64_t most = comm_.largest(std::max(mine, theirs));
+  const int64_t most = group_.largest(std::max(mine, theirs));
   // Twice as many blocks as fill the workspace exactly: blocks are not all of one size.
   blocks_ = most <= capacity_ ? 1 : 2 * pieces_of(most, capacity_);
   try {
     part_.begin();
   } catch (...) {
-    failed_ = std::current_exception();  // the other ranks expect this one's messages all the same
+    failed_ = std::current_exception();  // the other ranks still wait for this one's messages
   }
   for (int64_t block = 0; block < blocks_; ++block) {
     run_block(indices, updates, block);
@@ -132,7 +134,7 @@ void ScatterRun::run(const void* indices, const std::byte* updates) {
   } catch (...) {
     failed_ = std::current_exception();
   }
-  comm_.together(plan_.request().name, [&] {
+  group_.together(plan_.request().name, [&] {
     if (failed_) {
       std::rethrow_exception(failed_);
     }
@@ -144,35 +146,37 @@ void ScatterRun::run_block(const void* indices, const std::byte* updates, int64_
   int64_t mine = 0;
   if (blocks_ > 1) {
     mine = count_block(indices, block);
-    comm_.exchange(sent_, received_);
+    exchange_counts();
     fits = all_have_room(mine);
   }
   if (fits) {
     select(indices, block, 0);
-    comm_.exchange(sent_, received_);
-    // Indices that have changed since they were counted may all lead to one rank now.
+    exchange_counts();
+    // Indices that have changed since they were counted may all name cells of one rank now.
     if (capacity_ >= most_updates_ || all_have_room(std::ssize(selected_))) {
       push(updates);
       return;
     }
     mine = count_block(indices, block);
   }
-  for (int sender = 0; sender < comm_.ranks(); ++sender) {
-    const bool me = sender == comm_.rank();
-    const int64_t pieces = comm_.largest(me ? pieces_of(mine, capacity_) : 0);
+  for (int sender = 0; sender < group_.ranks(); ++sender) {
+    const bool me = sender == group_.rank();
+    const int64_t pieces = group_.largest(me ? pieces_of(mine, capacity_) : 0);
     int64_t from = 0;
     for (int64_t piece = 0; piece < pieces; ++piece) {
       from = select(indices, block, me ? from : space_.tuples);
-      comm_.exchange(sent_, received_);
+      exchange_counts();
       push(updates);
     }
   }
 }
 
+void ScatterRun::exchange_counts() { group_.exchange_counts(sent_, received_, largest_tuples_); }
+
 // Whether every rank can hold what it sends and what it receives.
 bool ScatterRun::all_have_room(int64_t sent) const {
   const int64_t received = std::accumulate(received_.begin(), received_.end(), int64_t{0});
-  return comm_.largest(std::max(sent, received)) <= capacity_;
+  return group_.largest(std::max(sent, received)) <= capacity_;
 }
 
 // Sends what is selected, and meanwhile applies what came in the step before.
@@ -198,21 +202,24 @@ void ScatterRun::pack(Step& step, const std::byte* updates) {
 
 void ScatterRun::exchange(Step& step) {
   const int64_t row_bytes = space_.row_bytes();
+  if (std::accumulate(received_.begin(), received_.end(), int64_t{0}) > capacity_) {
+    group_.refuse_message("ranks announce more updates than they said there are");
+  }
   int64_t out = 0, in = 0;
-  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+  for (int rank = 0; rank < group_.ranks(); ++rank) {
     const int64_t sent = sent_[size(rank)], received = received_[size(rank)];
     const int64_t* from_cells = step.sent_cells.data() + out;
     const std::byte* from_rows = step.sent_rows.data() + out * row_bytes;
     int64_t* to_cells = step.received_cells.data() + in;
     std::byte* to_rows = step.received_rows.data() + in * row_bytes;
-    if (rank == comm_.rank()) {
+    if (rank == group_.rank()) {
       std::copy_n(from_cells, sent, to_cells);
       std::copy_n(from_rows, sent * row_bytes, to_rows);
     } else {
-      step.messages.receive(rank, to_cells, received * 8, kCells);
-      step.messages.receive(rank, to_rows, received * row_bytes, kRows);
-      step.messages.send(rank, from_cells, sent * 8, kCells);
-      step.messages.send(rank, from_rows, sent * row_bytes, kRows);
+      step.cells.receive(rank, to_cells, received * 8);
+      step.cells.send(rank, from_cells, sent * 8);
+      step.rows.receive(rank, to_rows, received * row_bytes);
+      step.rows.send(rank, from_rows, sent * row_bytes);
       traffic.bytes_sent += sent * (8 + row_bytes);
       traffic.bytes_received += received * (8 + row_bytes);
       traffic.rows += received;
@@ -220,6 +227,8 @@ void ScatterRun::exchange(Step& step) {
     out += sent;
     in += received;
   }
+  step.cells.start();
+  step.rows.start();
   step.received = in;
 }
 
@@ -229,7 +238,8 @@ void ScatterRun::apply_pending() {
   }
   Step& step = *pending_;
   pending_ = nullptr;
-  step.messages.wait();
+  step.cells.wait();
+  step.rows.wait();
   try {
     part_.apply(step.received_cells.data(), step.received, step.received_rows.data());
   } catch (...) {

@@ -5,7 +5,7 @@
 //   - if all of it does, all ranks send at once;
 //   - if not, cells are divided into blocks, by a hash, and one block is done after the other: the
 //     order of updates matters within a cell only;
-//   - a block that is still too large (one cell that everyone updates) is sent by one rank after
+//   - a block that is still too large (one cell that all ranks update) is sent by one rank after
 //     the other, in pieces.
 // While the updates of one step travel, those of the step before are applied.
 #pragma once
@@ -13,29 +13,31 @@
 #include <exception>
 #include <vector>
 
-#include "distributed/communicator.h"
+#include "distributed/group.h"
 #include "distributed/local_part.h"
 
 namespace sheaf::distributed {
 
 class ScatterRun {
  public:
-  ScatterRun(const Communicator& comm, const mpi::ShardedTensor& tensor, const Plan& plan,
-             const CellSpace& space, const mpi::ShardedOptions& options, int64_t largest_tuples);
+  ScatterRun(const Group& group, const sharded::ShardedTensor& tensor, const Plan& plan,
+             const CellSpace& space, const sharded::ShardedOptions& options,
+             int64_t largest_tuples);
 
   // Indices are good on every rank.
   void run(const void* indices, const std::byte* updates);
 
-  mpi::ShardedPlan::Traffic traffic;
+  sharded::ShardedPlan::Traffic traffic;
 
  private:
   // What travels in one step.
   struct Step {
-    explicit Step(Messages m) : messages(std::move(m)) {}
+    Step(const Group& group, int64_t message_bytes)
+        : cells(group, message_bytes), rows(group, message_bytes) {}
     std::vector<int64_t> sent_cells, received_cells;
     std::vector<std::byte> sent_rows, received_rows;
     int64_t received = 0;
-    Messages messages;
+    Messages cells, rows;
   };
   struct Update {
     int64_t tuple, cell;  // cell within the owner's part
@@ -46,6 +48,7 @@ class ScatterRun {
   int64_t select(const void* indices, int64_t block, int64_t from);
   template <class Use>
   int64_t scan(const void* indices, int64_t block, int64_t from, Use use);
+  void exchange_counts();
   bool all_have_room(int64_t sent) const;
   void run_block(const void* indices, const std::byte* updates, int64_t block);
   void push(const std::byte* updates);
@@ -53,13 +56,14 @@ class ScatterRun {
   void exchange(Step& step);
   void apply_pending();
 
-  const Communicator& comm_;
-  const mpi::Split& split_;
+  const Group& group_;
+  const sharded::Split& split_;
   const Plan& plan_;
   const CellSpace& space_;
-  int64_t most_updates_;  // of all ranks together
-  int64_t capacity_;      // updates per step, sent or received
-  int64_t blocks_ = 1;    // of cells
+  int64_t largest_tuples_;  // of any rank
+  int64_t most_updates_;    // of all ranks together
+  int64_t capacity_;        // updates per step, sent or received
+  int64_t blocks_ = 1;      // of cells
   LocalPart part_;
   std::vector<int64_t> sent_, received_;  // updates per rank
   std::vector<Update> selected_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Plans of sharded operators: what is checked on all ranks before anything moves.
+#include "distributed/sharded_plan.h"
+
 #include <future>
 #include <system_error>
 
@@ -18,23 +20,23 @@
 #include "sheaf/queue.h"
 #include "support/text.h"
 
-namespace sheaf::mpi {
+namespace sheaf::sharded {
 
 using distributed::Board;
 using distributed::CellSpace;
-using distributed::Communicator;
 using distributed::GatherRun;
+using distributed::Group;
 using distributed::ScatterRun;
 using distributed::SharedGather;
 
 struct ShardedPlan::State {
   State(const ShardedTensor& data, Request asked, const ShardedOptions& o)
-      : tensor(data), request(std::move(asked)), options(o), comm(data.state().comm) {}
+      : tensor(data), request(std::move(asked)), options(o), group(*data.state().group) {}
 
   ShardedTensor tensor;
   Request request;
   ShardedOptions options;
-  Communicator comm;
+  Group group;
   std::optional<Plan> plan;   // on the whole tensor
   std::optional<Plan> alone;  // the same on the part, where one rank has everything
   CellSpace space;
@@ -129,7 +131,7 @@ void ShardedPlan::State::check_request() {
 // them finds no memory for the rest.
 void ShardedPlan::State::share_memory(int64_t largest_tuples) {
   if (!plan->is_scatter() && tensor.ranks() > 1) {
-    board = SharedGather::open_board(comm, space, options, largest_tuples);
+    board = SharedGather::open_board(group, space, options, largest_tuples);
   }
 }
 
@@ -142,12 +144,12 @@ void ShardedPlan::State::take_memory(int64_t largest_tuples) {
     }
     alone = make_plan(r);
   } else if (plan->is_scatter()) {
-    scatter = std::make_unique<ScatterRun>(comm, tensor, *plan, space, options, largest_tuples);
+    scatter = std::make_unique<ScatterRun>(group, tensor, *plan, space, options, largest_tuples);
   } else if (board) {
-    shared_gather =
-        std::make_unique<SharedGather>(comm, tensor, *plan, space, options, largest_tuples, *board);
+    shared_gather = std::make_unique<SharedGather>(group, tensor, *plan, space, options,
+                                                   largest_tuples, *board);
   } else {
-    gather = std::make_unique<GatherRun>(comm, tensor, *plan, space, options, largest_tuples);
+    gather = std::make_unique<GatherRun>(group, tensor, *plan, space, options, largest_tuples);
   }
 }
 
@@ -183,7 +185,7 @@ void ShardedPlan::State::check_call(const ConstTensor& indices, const ConstTenso
     refuse(r, {Reason::kMemory}, "memory overlaps",
            "what is written shares bytes with what is read", "memory of its own for each tensor");
   }
-  // Also where the caller vouches for them: a wrong one must not lead to a rank that is not there.
+  // Trusted indices, too: a wrong one must not name a rank that does not exist.
   const OutOfRange rule = r.rule.out_of_range;
   if ((rule == OutOfRange::kFail || rule == OutOfRange::kTrust) && !all_in_range(indices.data)) {
     throw_first_bad_index(*plan, indices.data);
@@ -191,9 +193,8 @@ void ShardedPlan::State::check_call(const ConstTensor& indices, const ConstTenso
 }
 
 void ShardedPlan::State::run(const ConstTensor& indices, const ConstTensor& grid, void* output) {
-  const CancelScope never(
-      Cancel{});  // one rank that ended early would leave the others without rows
-  comm.together(request.name, [&] {
+  const CancelScope never(Cancel{});  // a rank that ends early would leave the others without rows
+  group.together(request.name, [&] {
     check_call(indices, grid);
     if (alone) {
       const Tensor& part = tensor.part().tensor();
@@ -223,14 +224,12 @@ void ShardedPlan::State::check_idle() const {
 void ShardedPlan::State::start(const ConstTensor& indices, const ConstTensor& grid, void* output) {
   check_idle();
   const auto work = [this, indices, grid, output] { run(indices, grid, output); };
-  int level = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&level);
-  if (level == MPI_THREAD_MULTIPLE) {
+  if (group.transport().works_in_threads()) {
     try {
       running = std::async(std::launch::async, work);
       return;
     } catch (const std::system_error&) {
-      // No thread to be had: the other ranks must not wait for this one.
+      // No thread is available: the other ranks must not wait for this one.
     }
   }
   running = std::async(std::launch::deferred, work);
@@ -291,93 +290,65 @@ const ShardedPlan::Traffic& ShardedPlan::traffic() const {
                                : state_->none;
 }
 
-namespace {
-
 ShardedPlan make_sharded_plan(const ShardedTensor& data, const Request& request,
                               const ShardedOptions& options) {
   auto state = std::make_unique<ShardedPlan::State>(data, request, options);
-  const Communicator& comm = state->comm;
-  comm.together(request.name, [&] { state->check_request(); });
-  comm.same_everywhere(request.name, identity(*state));
-  const int64_t largest = comm.largest(state->space.tuples);
+  const Group& group = state->group;
+  group.together(request.name, [&] { state->check_request(); });
+  const int64_t largest =
+      group.same_everywhere(request.name, identity(*state), state->space.tuples);
   state->share_memory(largest);
-  comm.together(request.name, [&] { state->take_memory(largest); });
+  group.together(request.name, [&] { state->take_memory(largest); });
   return ShardedPlan(std::move(state));
 }
 
-Request gather_request(Op op, const ShardedTensor& data, const TensorSpec& indices,
-                       const IndexRule& rule) {
-  Request r;
-  r.op = op;
-  r.name = to_string(op);
-  r.data = data.spec();
-  r.indices = indices;
-  r.rule = rule;
-  return r;
-}
+namespace {
 
 template <class Options>
-Request scatter_request(Op op, const ShardedTensor& data, const TensorSpec& indices,
-                        const TensorSpec& updates, const Options& options) {
-  Request r = gather_request(op, data, indices, options.rule);
+ShardedPlan plan_operator(const ShardedTensor& data, const TensorSpec& indices,
+                          const TensorSpec& updates, const Options& options,
+                          const ShardedOptions& sharded) {
+  Request r = request_from(options);
+  r.data = data.spec();
+  r.indices = indices;
   r.updates = updates;
-  r.reduction = options.reduction;
-  r.include_self = options.include_self;
-  r.onto_zeros = options.onto_zeros;
-  r.relaxed = options.relaxed;
-  r.accumulate_f32 = options.accumulate_f32;
-  return r;
+  return make_sharded_plan(data, r, sharded);
 }
 
 }  // namespace
 
 ShardedPlan plan_gather(const ShardedTensor& data, const TensorSpec& indices,
                         const GatherOptions& options, const ShardedOptions& sharded) {
-  Request r = gather_request(Op::kGather, data, indices, options.rule);
-  r.axis = options.axis;
-  r.batch_dims = options.batch_dims;
-  return make_sharded_plan(data, r, sharded);
+  return plan_operator(data, indices, {}, options, sharded);
 }
 
 ShardedPlan plan_gather_elements(const ShardedTensor& data, const TensorSpec& indices,
                                  const GatherElementsOptions& options,
                                  const ShardedOptions& sharded) {
-  Request r = gather_request(Op::kGatherElements, data, indices, options.rule);
-  r.axis = options.axis;
-  r.broadcast = options.broadcast;
-  return make_sharded_plan(data, r, sharded);
+  return plan_operator(data, indices, {}, options, sharded);
 }
 
 ShardedPlan plan_gather_nd(const ShardedTensor& data, const TensorSpec& indices,
                            const GatherNdOptions& options, const ShardedOptions& sharded) {
-  Request r = gather_request(Op::kGatherNd, data, indices, options.rule);
-  r.batch_dims = options.batch_dims;
-  return make_sharded_plan(data, r, sharded);
+  return plan_operator(data, indices, {}, options, sharded);
 }
 
 ShardedPlan plan_scatter(const ShardedTensor& data, const TensorSpec& indices,
                          const TensorSpec& updates, const ScatterOptions& options,
                          const ShardedOptions& sharded) {
-  Request r = scatter_request(Op::kScatter, data, indices, updates, options);
-  r.axis = options.axis;
-  r.batch_dims = options.batch_dims;
-  return make_sharded_plan(data, r, sharded);
+  return plan_operator(data, indices, updates, options, sharded);
 }
 
 ShardedPlan plan_scatter_elements(const ShardedTensor& data, const TensorSpec& indices,
                                   const TensorSpec& updates, const ScatterElementsOptions& options,
                                   const ShardedOptions& sharded) {
-  Request r = scatter_request(Op::kScatterElements, data, indices, updates, options);
-  r.axis = options.axis;
-  return make_sharded_plan(data, r, sharded);
+  return plan_operator(data, indices, updates, options, sharded);
 }
 
 ShardedPlan plan_scatter_nd(const ShardedTensor& data, const TensorSpec& indices,
                             const TensorSpec& updates, const ScatterNdOptions& options,
                             const ShardedOptions& sharded) {
-  Request r = scatter_request(Op::kScatterNd, data, indices, updates, options);
-  r.batch_dims = options.batch_dims;
-  return make_sharded_plan(data, r, sharded);
+  return plan_operator(data, indices, updates, options, sharded);
 }
 
-}  // namespace sheaf::mpi
+}  // namespace sheaf::sharded

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "distributed/communicator.h"
-#include "sheaf/mpi.h"
+#include <memory>
 
-namespace sheaf::mpi {
+#include "distributed/group.h"
+#include "sheaf/sharded.h"
+
+namespace sheaf::sharded {
 
 struct ShardedTensor::State {
-  State(MPI_Comm parent, const TensorSpec& spec, const Split& division, const Part& own)
-      : comm(parent), whole(spec.dtype, spec.sizes), split(division), part(own) {}
-
-  distributed::Communicator comm;
-  TensorSpec whole;  // row-major: nobody has all of it
-  int axis = 0;
+  std::shared_ptr<const distributed::Group> group;
+  TensorSpec whole;  // row-major: no rank has all of it
+  int axis;
   Split split;
   Part part;
 };
 
-}  // namespace sheaf::mpi
+}  // namespace sheaf::sharded

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "distributed/rows.h"
-#include "execution/copy_rows.h"
+#include "execution/host_steps.h"
 #include "support/checked.h"
 
 namespace sheaf::distributed {
@@ -14,9 +14,6 @@ namespace {
 constexpr int64_t kServedBytes = int64_t{1} << 20;
 // Below this many rows per pair of ranks, waiting costs more than the cache saves.
 constexpr int64_t kLeastRows = 64;
-// Bytes of output. Where ranks outnumber cores, MPICH takes 0.1 to 0.5 s to open a window, which
-// less would never pay for.
-constexpr int64_t kWorthCrowding = int64_t{8} << 20;
 constexpr int64_t kChunk = 512;  // cells that stay in the first-level cache
 
 // Memory per row of quota and pair of ranks: rows, cells and tuples of kParts rounds, and the cells
@@ -44,40 +41,42 @@ int64_t address(const std::byte* pointer) {
 
 }  // namespace
 
-std::unique_ptr<Board> SharedGather::open_board(const Communicator& comm, const CellSpace& space,
-                                                const mpi::ShardedOptions& options,
+std::unique_ptr<Board> SharedGather::open_board(const Group& group, const CellSpace& space,
+                                                const sharded::ShardedOptions& options,
                                                 int64_t largest_tuples) {
   if (!options.shared_memory || space.row_bytes() == 0) {
     return nullptr;
   }
-  const bool crowded = comm.largest(comm.crowded() ? 1 : 0) != 0;
-  if (crowded && largest_tuples < kWorthCrowding / space.row_bytes()) {
+  const int64_t quota = served_quota(space, group.ranks(), options.workspace_bytes, largest_tuples);
+  if (quota < 1) {
     return nullptr;
   }
-  const int64_t quota = served_quota(space, comm.ranks(), options.workspace_bytes, largest_tuples);
-  return quota < 1 ? nullptr : Board::open(comm, {quota, space.row_bytes()});
+  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): it loses sight of what is returned
+  return Board::open(group, {quota, space.row_bytes()},
+                     saturating_mul(largest_tuples, space.row_bytes()));
 }
 
-SharedGather::SharedGather(const Communicator& comm, const mpi::ShardedTensor& tensor,
+SharedGather::SharedGather(const Group& group, const sharded::ShardedTensor& tensor,
                            const Plan& plan, const CellSpace& space,
-                           const mpi::ShardedOptions& options, int64_t largest_tuples, Board& board)
-    : comm_(comm),
+                           const sharded::ShardedOptions& options, int64_t largest_tuples,
+                           Board& board)
+    : group_(group),
       plan_(plan),
       space_(space),
       board_(board),
       places_(tensor.split()),
-      quota_(served_quota(space, comm.ranks(), options.workspace_bytes, largest_tuples)),
-      round_tuples_(tuples_of_round(quota_, comm.ranks())),
-      part_(tensor, plan, space, quota_ * comm.ranks(), options.workspace_bytes / 4),
-      own_(part_.has_rows() ? comm.rank() : -1),
+      quota_(served_quota(space, group.ranks(), options.workspace_bytes, largest_tuples)),
+      round_tuples_(tuples_of_round(quota_, group.ranks())),
+      part_(tensor, plan, space, quota_ * group.ranks(), options.workspace_bytes / 4),
+      own_(part_.has_rows() ? group.rank() : -1),
       cells_(size(kChunk)),
-      asked_cells_(size(quota_ * comm.ranks())),
-      bases_(size(comm.ranks() + 1)),
+      asked_cells_(size(quota_ * group.ranks())),
+      bases_(size(group.ranks() + 1)),
       fill_(size(space.row_bytes())) {
   for (Round& round : rounds_) {
     round.owners.resize(size(round_tuples_));
     round.offsets.resize(size(round_tuples_));
-    round.rows_before.resize(size(comm.ranks()));
+    round.rows_before.resize(size(group.ranks()));
   }
   const int64_t element = plan.data().dtype.bytes();
   for (int64_t at = 0; at < space.row_bytes(); at += element) {
@@ -106,7 +105,7 @@ void SharedGather::run(const void* indices, std::byte* output) {
   unpack(round - 1, output);
   next_round_ = round;
   traffic.rounds = round - first;
-  comm_.together(plan_.request().name, [&] {
+  group_.together(plan_.request().name, [&] {
     if (failed_) {
       std::rethrow_exception(failed_);
     }
@@ -117,12 +116,12 @@ void SharedGather::ask(int64_t round, const void* indices) {
   board_.wait_for_all(Board::kServed, round - Board::kParts);
   const Board::Asked board = board_.mine(round);
   Round& asked = rounds_[round % Board::kParts];
-  const int ranks = comm_.ranks();
+  const int ranks = group_.ranks();
   std::fill_n(board.counts, ranks, 0);
   asked.first = next_tuple_;
   asked.count = 0;
   for (;;) {
-    // So few that no owner can be asked for more than its quota.
+    // Few enough that no owner gets more requests than its quota.
     const int64_t room = quota_ - *std::max_element(board.counts, board.counts + ranks);
     const int64_t count =
         std::min({kChunk, room, round_tuples_ - asked.count, space_.tuples - next_tuple_});
@@ -137,8 +136,9 @@ void SharedGather::ask(int64_t round, const void* indices) {
   board_.announce(Board::kAsked, round);
 }
 
-// The next `count` tuples of a round, whose cells are in cells_. Own rows are not asked for where
-// they can be taken from where they are. No branch depends on the owner: it would be guessed wrong.
+// The next `count` tuples of a round, whose cells are in cells_. Own rows are not requested where
+// they can be copied from the part itself. No branch depends on the owner: it would be
+// mispredicted.
 void SharedGather::route(Round& asked, const Board::Asked& board, int64_t count) {
   int32_t* const owners = asked.owners.data() + asked.count;
   int64_t* const offsets = asked.offsets.data() + asked.count;
@@ -146,10 +146,10 @@ void SharedGather::route(Round& asked, const Board::Asked& board, int64_t count)
   // Locals: a stored number might change what a member holds, and would have it read again.
   const auto [counts, cells] = board;
   const int64_t quota = quota_, row_bytes = space_.row_bytes(), own_stride = part_.row_stride();
-  const int own = own_, nobody = comm_.ranks();
+  const int own = own_, none = group_.ranks();
   for (int64_t i = 0; i < count; ++i) {
     const int32_t owner = owners[i];
-    if (owner == nobody) {
+    if (owner == none) {
       continue;
     }
     const int64_t local = offsets[i], row = counts[owner];
@@ -162,13 +162,13 @@ void SharedGather::route(Round& asked, const Board::Asked& board, int64_t count)
 }
 
 // Rows for all who ask, those of rank 0 first. A part that fails (a file that cannot be read) must
-// not leave the others waiting: they get rows without meaning, and the first error at the end.
+// not leave the others waiting: they get undefined rows, and the first error at the end.
 void SharedGather::serve(int64_t round) {
   board_.wait_for_all(Board::kTaken, round - Board::kParts);
   Round& asked = rounds_[round % Board::kParts];
-  const int me = comm_.rank();
+  const int me = group_.rank();
   int64_t rows = 0;
-  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+  for (int rank = 0; rank < group_.ranks(); ++rank) {
     const int64_t count = board_.count(rank, me, round);
     std::copy_n(board_.cells(rank, me, round), count, asked_cells_.data() + rows);
     rows += count;
@@ -192,9 +192,9 @@ void SharedGather::unpack(int64_t round, std::byte* output) {
   board_.wait_for_all(Board::kServed, round);
   Round& asked = rounds_[round % Board::kParts];
   const int64_t row_bytes = space_.row_bytes();
-  // Rows lie in memory of several origins: addresses as numbers, from one of them on.
+  // Rows are in several allocations: offsets between them are computed from addresses.
   const std::byte* const origin = board_.my_rows(round);
-  for (int rank = 0; rank < comm_.ranks(); ++rank) {
+  for (int rank = 0; rank < group_.ranks(); ++rank) {
     const std::byte* const rows =
         rank == own_ ? part_.row(0)
                      : board_.rows(rank, round) + asked.rows_before[size(rank)] * row_bytes;

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "plan/refuse.h"
-#include "sheaf/mpi.h"
+#include "sheaf/sharded.h"
 #include "support/text.h"
 
-namespace sheaf::mpi {
+namespace sheaf::sharded {
 namespace {
 
 [[noreturn]] void refuse_split(const std::string& detail, const std::string& next) {
@@ -120,4 +120,4 @@ Split::Place Split::place(int64_t entry) const {
   return {static_cast<int>(block % ranks_), block / ranks_ * block_ + entry % block_};
 }
 
-}  // namespace sheaf::mpi
+}  // namespace sheaf::sharded

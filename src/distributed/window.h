@@ -4,31 +4,23 @@
 // memory: atomics order what goes through it.
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include "distributed/communicator.h"
+#include <cstddef>
+#include <cstdint>
 
 namespace sheaf::distributed {
 
 class Window {
  public:
-  // Collective. `bytes` may differ between ranks. Null if the ranks are on several nodes, or if one
-  // of them finds no room: then all go without.
-  static std::unique_ptr<Window> open(const Communicator& comm, int64_t bytes);
-
-  Window(const Communicator& comm, MPI_Win window);
+  Window() = default;
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
-  ~Window();  // collective
+  virtual ~Window() = default;  // collective
 
-  std::byte* mine() const { return parts_[size(comm_.rank())]; }
-  const std::byte* of(int rank) const { return parts_[size(rank)]; }
+  virtual std::byte* of(int rank) const = 0;  // only its owner writes there
 
- private:
-  const Communicator& comm_;
-  MPI_Win window_;
-  std::vector<std::byte*> parts_;  // by rank
+  // Between two looks at memory that another rank will write, the first time with 0 `polls`: lets
+  // messages move and, after a while, other processes run.
+  virtual void poll(int64_t polls) const = 0;
 };
 
 }  // namespace sheaf::distributed

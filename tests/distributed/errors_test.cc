@@ -50,8 +50,8 @@ TEST_F(Errors, BadIndexOnOneRank) {
       cat("gather: index out of range\n  on rank ", last,
           ": indices[2] = 12, but axis 0 of data has 12 entries (allowed -12..11); 1 of 3 indices "
           "are out of range\n  data f32[12, 2]   indices i64[3]   axis 0   output f32[3, 2]\n  "
-          "try: out_of_range = clamp or fill;  picture: sheaf explain 'gather f32[12,2] i64[3] "
-          "axis=0'");
+          "try: out_of_range = clamp or fill;  picture: sheaf explain 'gather f32[12,2] "
+          "i64[3]={0,0,12} axis=0'");
   const sheaf::Tensor out = sheaf::view(output, {3, 2});
   EXPECT_EQ(text_of([&] { plan.run(sheaf::view(ids), out); }), wanted);
   EXPECT_THAT(output, testing::Each(-1));

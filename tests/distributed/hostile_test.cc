@@ -10,8 +10,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include "distributed/communicator.h"
+#include "distributed/group.h"
 #include "distributed/local_part.h"
+#include "distributed/mpi_transport.h"
 #include "distributed/places.h"
 #include "helpers/deferred_device.h"
 #include "helpers/refusal.h"
@@ -220,11 +221,11 @@ TEST_F(HostileCalls, NoMpi) {
 
 // What is thrown on the last rank reaches all, whatever it is.
 TEST_F(HostileCalls, ErrorsOfOtherKindsTravel) {
-  const sheaf::distributed::Communicator comm(MPI_COMM_WORLD);
+  const sheaf::distributed::Group group(sheaf::mpi::transport(MPI_COMM_WORLD));
   const int last = ranks - 1;
   const auto thrown = [&](const auto& error) {
     return refusal([&] {
-      comm.together("call", [&] {
+      group.together("call", [&] {
         if (rank == last) {
           throw error;
         }
@@ -273,7 +274,7 @@ TEST_F(HostileCalls, ADeviceThatIsNotThere) {
 }
 
 TEST_F(HostileCalls, CodesOfMpiBecomeErrors) {
-  const sheaf::distributed::Communicator comm(MPI_COMM_WORLD);
+  const sheaf::distributed::MpiTransport comm(MPI_COMM_WORLD);
   EXPECT_NO_THROW(comm.check(MPI_SUCCESS, "MPI_Test"));
   EXPECT_FALSE(comm.broken());
   EXPECT_THAT(refusal([&] { comm.check(MPI_ERR_COUNT, "MPI_Test"); }, sheaf::ErrorCode::kDevice),

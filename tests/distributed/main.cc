@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string>
 
-#include "distributed/communicator.h"
+#include "sheaf/mpi.h"
 #include "world.h"
 
 namespace {
@@ -28,7 +28,7 @@ class FailuresOnly final : public testing::EmptyTestEventListener {
 // What a tensor says while there is no MPI.
 std::string try_without_mpi() {
   try {
-    const sheaf::distributed::Communicator comm(MPI_COMM_WORLD);
+    sheaf::mpi::transport(MPI_COMM_WORLD);
   } catch (const sheaf::Error& error) {
     return error.what();
   }

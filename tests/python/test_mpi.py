@@ -11,7 +11,7 @@ LAUNCH = Path(__file__).parents[1] / "distributed" / "launch"
 PROGRAM = Path(__file__).with_name("mpi_program.py")
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_same_bits_and_errors(ranks):
     pytest.importorskip("mpi4py")
     if shutil.which("mpirun.openmpi") is None:

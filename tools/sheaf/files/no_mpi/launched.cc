@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "launched.h"
+#include "files/launched.h"
 
 namespace sheaf::cli {
 
