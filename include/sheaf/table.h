@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// Rows from wherever a table lies to wherever a queue runs. The table is in host memory, in a file
+// or on a device; indices and output are in memory of the queue.
+//
+//   sheaf::Table table = sheaf::open_table("model.safetensors", "embed.weight");
+//   sheaf::Plan plan = sheaf::plan_gather(table.spec(), indices_spec);
+//   sheaf::run(plan, table, indices, output, queue);
+//   sheaf::finish(plan, table, queue);  // waits; throws IndexError
+//
+// Bits, refusals and errors are those of the same plan on plain memory. docs/tables.md has the ways
+// that rows take, and which is chosen when.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sheaf/bag.h"
+#include "sheaf/io.h"
+#include "sheaf/queue.h"
+
+#pragma GCC visibility push(default)
+
+namespace sheaf {
+
+// For Table::with().
+struct TableOptions {
+  // Force a way: "host", "device", "mapped", "ring", "file". Empty: the first of
+  // table_ways() that takes the call.
+  std::string way = {};
+  // Rows travel in pieces of at most this many bytes, and of one row at least.
+  int64_t piece_bytes = int64_t{4} << 20;
+  int pieces = 3;   // on the host, for each stream: one is filled while others are copied
+  int threads = 0;  // that gather from host memory; 0: as many as pay
+  // Lock host memory when a device first needs it, so that the device can read it by itself.
+  bool lock = false;
+  FileOptions file = {};  // of tables in files
+  // Rows that stay on the device, for each stream: those that are asked for most often. Gathers of
+  // whole rows of a table in row-major order use them.
+  int64_t cache_bytes = 0;
+  // Only these rows, the first that fit, from the first call on.
+  std::vector<int64_t> cached_rows = {};
+};
+
+// What calls on a table did, since it was made.
+struct TableStats {
+  int64_t calls = 0;
+  int64_t rows = 0;          // asked for, by all calls
+  int64_t rows_fetched = 0;  // from the table, by the ways that fetch them
+  int64_t bytes_to_device = 0;
+  int64_t cache_hits = 0, cache_misses = 0;  // of rows asked for
+  int64_t pieces = 0;
+  int64_t staging_bytes = 0;   // host memory of the pieces, of all streams
+  bool staging_pinned = true;  // false: some of it is pageable, and copies from it wait
+  std::string way;             // of the last call
+};
+TableStats stats(const Table& table);
+
+// Forgets cached rows. For host memory that was written to by others than Sheaf; a file that was
+// changed by a scatter is noticed.
+void forget_cached_rows(const Table& table);
+
+// Where the indices of a call are.
+enum class IndexPlace : uint8_t { kQueue, kHost };
+
+// Runs a gather whose data is `data`; indices and output are in memory of the queue, unless
+// `place` says that indices are on the host. On a device the call is ordered after what the stream
+// was given before. The ways that fetch rows wait for the indices, check them, and throw IndexError
+// before anything is written; they return when the last piece is on its way. The queue needs no
+// workspace.
+void run(const Plan& plan, const Table& data, const void* indices, void* output, const Queue& queue,
+         IndexPlace place = IndexPlace::kQueue);
+
+// The same for rows that are decoded on their way: whole rows of a table whose info() has an
+// encoding, in host memory or in a file. They are fetched as they are stored.
+void run(const EncodedGatherPlan& plan, const Table& data, const void* indices, void* output,
+         const Queue& queue, IndexPlace place = IndexPlace::kQueue);
+
+// A bag of a table's rows, plain or encoded: indices, segments, weights and output are in memory of
+// the queue, and `memory.stored` is not read. A piece has whole bags: it is as large as the rows of
+// the largest. A device without kernels for bags is given what the host pooled.
+void run(const BagPlan& plan, const Table& data, const BagMemory& memory, const Queue& queue);
+void finish(const BagPlan& plan, const Table& data, const Queue& queue);
+
+// Waits for the queue's stream and throws IndexError if the last run of `data` on it met a bad
+// index. On the host it does nothing.
+void finish(const Plan& plan, const Table& data, const Queue& queue);
+
+// What each way says to a call, in the order in which they are asked; the first without a refusal
+// runs.
+struct WayReport {
+  std::string_view name;
+  std::string refusal;  // empty: it takes the call
+};
+std::vector<WayReport> table_ways(const Plan& plan, const Table& data, const Queue& queue);
+
+// The same as text, the way that runs first.
+std::string explain(const Plan& plan, const Table& data, const Queue& queue);
+
+}  // namespace sheaf
+
+#pragma GCC visibility pop

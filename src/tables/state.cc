@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "tables/state.h"
+
+#include "io/source.h"
+#include "plan/refuse.h"
+
+namespace sheaf {
+namespace {
+
+TableState::LaneKey key_of(const Backend& device, const Queue& queue) {
+  return {std::string(device.name), device.device->current(), queue.stream};
+}
+
+// Memory that tables have locked for a device, and how many of them.
+struct LockedMemory {
+  std::mutex mutex;
+  std::map<std::pair<const Backend*, const void*>, int64_t> users;
+};
+
+LockedMemory& locked_memory() {
+  static LockedMemory all;
+  return all;
+}
+
+bool lock_memory(const Backend& device, const void* memory, int64_t bytes) {
+  const std::lock_guard lock(locked_memory().mutex);
+  int64_t& users = locked_memory().users[{&device, memory}];
+  if (users == 0 && !device.device->staging->lock(memory, static_cast<size_t>(bytes))) {
+    return false;
+  }
+  ++users;
+  return true;
+}
+
+void unlock_memory(const Backend& device, const void* memory) {
+  const std::lock_guard lock(locked_memory().mutex);
+  if (--locked_memory().users[{&device, memory}] == 0) {
+    device.device->staging->unlock(memory);
+  }
+}
+
+}  // namespace
+
+TableState::~TableState() {
+  if (process != 0 && process != getpid()) {
+    for (auto& [key, lane] : lanes) {
+      static_cast<void>(lane.release());  // of a device that this process never opened
+    }
+    return;
+  }
+  lanes.clear();  // they wait for the device, which may read the locked memory
+  for (const auto& [name, mine] : locked) {
+    if (mine.memory != nullptr) {
+      unlock_memory(*mine.device, mine.memory);
+    }
+  }
+}
+
+tables::Lane& TableState::lane(const Plan& plan, const Backend& device, const Queue& queue) {
+  const std::lock_guard lock(mutex);
+  if (process != 0 && process != getpid()) {
+    refuse_as(ErrorCode::kDevice, plan.request(), {Reason::kMemory}, "used after a fork",
+              "the table has memory of a device that another process opened",
+              "opening the table in the process that uses it");
+  }
+  process = getpid();
+  auto& found = lanes[key_of(device, queue)];
+  if (found == nullptr) {
+    found = std::make_unique<tables::Lane>(device, queue.stream);
+  }
+  return *found;
+}
+
+tables::Lane* TableState::known_lane(const Backend& device, const Queue& queue) {
+  const std::lock_guard lock(mutex);
+  const auto found = lanes.find(key_of(device, queue));
+  return found == lanes.end() ? nullptr : found->second.get();
+}
+
+std::optional<const void*> TableState::seen_by_device(const Table& table, const Backend& device) {
+  const StagingSteps* const steps = device.device->staging;
+  const std::byte* const memory = table.source()->host_bytes();
+  if (steps == nullptr) {
+    return std::nullopt;
+  }
+  if (table.info().bytes == 0) {
+    return memory;  // nobody reads it
+  }
+  const std::lock_guard lock(mutex);
+  const auto found = locked.find(device.name);
+  if (options.lock && found == locked.end()) {
+    const bool done = lock_memory(device, memory, table.info().bytes);
+    locked.emplace(device.name, Locked{&device, done ? memory : nullptr});
+    process = getpid();
+  }
+  const void* const seen = steps->seen_by_device(memory);
+  return seen == nullptr ? std::nullopt : std::optional(seen);
+}
+
+void TableState::add(const TableStats& call) {
+  const std::lock_guard lock(mutex);
+  totals.calls += call.calls;
+  totals.rows += call.rows;
+  totals.rows_fetched += call.rows_fetched;
+  totals.bytes_to_device += call.bytes_to_device;
+  totals.cache_hits += call.cache_hits;
+  totals.cache_misses += call.cache_misses;
+  totals.pieces += call.pieces;
+  totals.way = call.way;
+}
+
+}  // namespace sheaf

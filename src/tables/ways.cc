@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "tables/ways.h"
+
+#include "io/source.h"
+#include "plan/refuse.h"
+#include "support/text.h"
+#include "tables/runs.h"
+#include "tables/state.h"
+
+namespace sheaf::tables {
+namespace {
+
+// From here on, kernels read rows of host memory as fast as the bus carries them.
+constexpr int64_t kMappedRowBytes = 2048;
+
+std::string place_of(const Table& table) {
+  switch (table.place()) {
+    case TablePlace::kFile: return "in a file";
+    case TablePlace::kHost: return "in host memory";
+    case TablePlace::kDevice: return cat("in memory of device ", table.source()->memory->device);
+  }
+  return {};
+}
+
+std::string table_elsewhere(const Call& call) { return cat("the table is ", place_of(call.table)); }
+
+std::string queue_elsewhere(const Call& call) {
+  return call.device == nullptr ? std::string("the queue runs on the host")
+                                : cat("the queue runs on device ", call.device->name);
+}
+
+bool is_captured(const Call& call) {
+  const StagingSteps* const steps = call.device == nullptr ? nullptr : call.device->device->staging;
+  return steps != nullptr && steps->capturing(call.queue.stream);
+}
+
+std::string captured(const Call& call) {
+  return is_captured(call) ? "the stream is being captured, and a graph cannot hold host threads"
+                           : std::string();
+}
+
+// Kernels of a gather move rows as they are.
+std::string encoded(const Call& call) {
+  return call.encoded == nullptr ? std::string() : "the rows have to be decoded";
+}
+
+std::string host_refusal(const Call& call) {
+  return call.table.place() != TablePlace::kHost ? table_elsewhere(call)
+         : call.device != nullptr                ? queue_elsewhere(call)
+                                                 : std::string();
+}
+
+std::string device_refusal(const Call& call) {
+  const bool here = call.table.place() == TablePlace::kDevice && call.device != nullptr &&
+                    call.table.source()->memory->device == call.device->name;
+  if (here) {
+    return encoded(call);
+  }
+  return call.table.place() == TablePlace::kDevice ? queue_elsewhere(call) : table_elsewhere(call);
+}
+
+std::string mapped_refusal(const Call& call) {
+  if (call.table.place() != TablePlace::kHost) {
+    return table_elsewhere(call);
+  }
+  if (call.device == nullptr) {
+    return queue_elsewhere(call);
+  }
+  if (call.encoded != nullptr) {
+    return encoded(call);
+  }
+  if (call.bag != nullptr && call.device->bag.empty()) {
+    return cat("device ", call.device->name, " has no kernel for bags");
+  }
+  if (call.device->device->staging == nullptr) {
+    return cat("device ", call.device->name, " reads no host memory");
+  }
+  return call.table.state().seen_by_device(call.table, *call.device)
+             ? std::string()
+             : "the table's memory is not locked";
+}
+
+std::string mapped_not_worth(const Call& call) {
+  const int64_t row_bytes = call.plan.nest().row_bytes;
+  if (call.table.state().options.cache_bytes > 0 && !is_captured(call)) {
+    return "rows are cached as they come in pieces";
+  }
+  return row_bytes >= kMappedRowBytes || is_captured(call)
+             ? std::string()
+             : cat("rows of ", row_bytes, " bytes are faster in pieces");
+}
+
+std::string ring_refusal(const Call& call) {
+  return call.table.place() != TablePlace::kHost ? table_elsewhere(call)
+         : call.device == nullptr                ? queue_elsewhere(call)
+                                                 : captured(call);
+}
+
+std::string file_refusal(const Call& call) {
+  return call.table.place() != TablePlace::kFile ? table_elsewhere(call) : captured(call);
+}
+
+std::string download_refusal(const Call& call) {
+  return call.table.place() != TablePlace::kDevice ? table_elsewhere(call)
+         : call.device != nullptr                  ? queue_elsewhere(call)
+         : call.bag != nullptr                     ? "the rows of bags are pooled on the device"
+                                                   : encoded(call);
+}
+
+constexpr Way kWays[] = {
+    {"host", host_refusal, nullptr, run_on_host},
+    {"device", device_refusal, nullptr, run_on_device},
+    {"mapped", mapped_refusal, mapped_not_worth, run_mapped},
+    {"ring", ring_refusal, nullptr, run_ring},
+    {"file", file_refusal, nullptr, run_file},
+    {"download", download_refusal, nullptr, run_download},
+};
+
+[[noreturn]] void refuse_ways(const Call& call, std::string_view forced) {
+  std::string refusals;
+  for (const Way& way : kWays) {
+    if (forced.empty() || way.name == forced) {
+      refusals += cat(refusals.empty() ? "" : "; ", way.name, ": ", way.refusal(call));
+    }
+  }
+  refuse_as(ErrorCode::kUnsupported, call.plan.request(), {Reason::kOption}, "no way to the rows",
+            refusals.empty() ? cat("\"", forced, "\" names no way") : refusals,
+            "explain(plan, table, queue), which lists the ways");
+}
+
+}  // namespace
+
+std::span<const Way> ways() { return kWays; }
+
+std::string answer(const Way& way, const Call& call) {
+  std::string refusal = way.refusal(call);
+  if (refusal.empty() && way.not_worth != nullptr) {
+    refusal = way.not_worth(call);
+  }
+  return refusal;
+}
+
+const Way& choose_way(const Call& call) {
+  const std::string& forced = call.table.state().options.way;
+  for (const Way& way : kWays) {
+    const bool takes = forced.empty() ? answer(way, call).empty()
+                                      : way.name == forced && way.refusal(call).empty();
+    if (takes) {
+      return way;
+    }
+  }
+  refuse_ways(call, forced);
+}
+
+}  // namespace sheaf::tables

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// The ways that rows take, and which of them takes a call.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "execution/backend.h"
+#include "sheaf/table.h"
+
+namespace sheaf::tables {
+
+// One gather on a table.
+struct Call {
+  const Plan& plan;
+  const Table& table;
+  const Queue& queue;
+  const Backend* device;  // of the queue; null: the host
+  const void* indices = nullptr;
+  void* output = nullptr;
+  IndexPlace index_place = IndexPlace::kQueue;
+  // Not null: `plan` is its gather of decoded rows.
+  const EncodedGatherPlan* encoded = nullptr;
+  // Not null: `plan` gathers single rows of it.
+  const BagPlan* bag = nullptr;
+};
+
+struct Way {
+  std::string_view name;
+  std::string (*refusal)(const Call& call);    // why it cannot run; empty if it can
+  std::string (*not_worth)(const Call& call);  // why another is better; null: it has no such cases
+  TableStats (*run)(const Call& call);
+};
+
+// In the order in which they are asked.
+std::span<const Way> ways();
+
+// What a way says to a call, where none is forced.
+std::string answer(const Way& way, const Call& call);
+
+// The first that takes the call, or the one that the table's options force. Throws if none does.
+const Way& choose_way(const Call& call);
+
+}  // namespace sheaf::tables

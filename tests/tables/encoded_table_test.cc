@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+//
+// Encoded rows on their way to a device: the bits of the same gather in host memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "helpers/refusal.h"
+#include "io/gguf_bytes.h"
+#include "io/scratch.h"
+#include "tables/device_call.h"
+
+namespace {
+
+using namespace sheaf;
+using testing::HasSubstr;
+
+constexpr int64_t kEncodedRows = 40;
+
+// Rows whose bytes are random, but for scales that stay numbers.
+std::vector<uint8_t> random_rows(const EncodedSpec& spec) {
+  Rng rng(static_cast<uint64_t>(spec.encoding));
+  std::vector<uint8_t> bytes(static_cast<size_t>(element_count(spec.stored.sizes)));
+  for (uint8_t& byte : bytes) {
+    byte = static_cast<uint8_t>(rng.next());
+  }
+  return bytes;
+}
+
+// Indices and output on the device.
+std::string rows_on_device(const EncodedGatherPlan& plan, const Table& table,
+                           const std::vector<int64_t>& ids) {
+  const auto bytes =
+      static_cast<size_t>(element_count(plan.output().sizes) * plan.output().dtype.bytes());
+  DeviceMemory indices(table_device(), ids.size() * 8);
+  DeviceMemory output(table_device(), bytes);
+  indices.upload(ids.data(), ids.size() * 8);
+  output.fill(std::byte{0xEE}, bytes);
+  const Queue queue{.device = table_device()};
+  run(plan, table, indices.data(), output.data(), queue);
+  finish(plan.decoded_gather(), table, queue);
+  std::string text(bytes, '\0');
+  output.download(text.data(), bytes);
+  return text;
+}
+
+class EncodedTables : public TableTest {
+ protected:
+  static void expect_same(const EncodedSpec& spec, DType type, const IndexRule& rule) {
+    const std::vector<uint8_t> stored = random_rows(spec);
+    const std::vector<int64_t> ids = {3, 39, 3, 0, -1, 40, 3, 77};
+    const EncodedGatherPlan plan =
+        plan_gather_encoded(spec, view(ids).spec, GatherOptions{.rule = rule}, type);
+    std::string expected(static_cast<size_t>(element_count(plan.output().sizes) * type.bytes()),
+                         '\0');
+    plan.run({stored.data(), nullptr, nullptr, ids.data(), expected.data()});
+    for (const int64_t piece_bytes : {1, 1000, 1 << 20}) {
+      const Table table =
+          Table::host_encoded({spec, stored.data()}, nullptr).with({.piece_bytes = piece_bytes});
+      EXPECT_EQ(rows_on_device(plan, table, ids), expected) << spec.str() << " " << piece_bytes;
+      std::string on_host(expected.size(), '\0');
+      run(plan, table, ids.data(), on_host.data(), {});
+      EXPECT_EQ(on_host, expected);
+    }
+  }
+};
+
+TEST_F(EncodedTables, HaveTheBitsOfHostMemory) {
+  for (const Encoding encoding :
+       {Encoding::kRowU8F32, Encoding::kRowU8F16Front, Encoding::kRowU4F16, Encoding::kRowU2F16,
+        Encoding::kQ8_0, Encoding::kQ4_0, Encoding::kQ4_1, Encoding::kQ5_0, Encoding::kQ5_1,
+        Encoding::kQ4K, Encoding::kQ5K, Encoding::kQ6K}) {
+    for (const DType type : {f32, f16, bf16}) {
+      const EncodedSpec spec = encoded_rows(encoding, {kEncodedRows, 256});
+      expect_same(spec, type, {.out_of_range = OutOfRange::kClamp});
+      expect_same(spec, type, {.out_of_range = OutOfRange::kFill, .fill_value = 7});
+    }
+  }
+  expect_same(encoded_rows(Encoding::kQ8_0, {kEncodedRows, 3, 32}), f32,
+              {.out_of_range = OutOfRange::kWrap});
+}
+
+TEST_F(EncodedTables, ComeFromFiles) {
+  const Scratch scratch;
+  GgufParts parts;
+  parts.tensors = {gguf_tensor("token_embd.weight", {32, 50}, kGgufQ8_0, 0)};
+  for (int row = 0; row < 50; ++row) {
+    parts.data += little(0x3C00, 2) + std::string(32, static_cast<char>(row));
+  }
+  const Table table = open_table(scratch.write("model.gguf", gguf_file(parts)));
+  const std::vector<int64_t> ids = {17, 3, 42, 3};
+  const EncodedGatherPlan plan = plan_gather_encoded(table.info().encoded, view(ids).spec);
+  const Array expected = gather_encoded(table, view(ids));
+  const std::string rows = rows_on_device(plan, table, ids);
+  EXPECT_EQ(rows, std::string(reinterpret_cast<const char*>(expected.tensor().data), rows.size()));
+  EXPECT_EQ(stats(table).way, "file");
+}
+
+TEST_F(EncodedTables, RefuseWhatTheyCannotDo) {
+  const EncodedSpec spec = encoded_rows(Encoding::kQ8_0, {4, 32});
+  const std::vector<uint8_t> stored = random_rows(spec);
+  const Table table = Table::host_encoded({spec, stored.data()}, nullptr);
+  const std::vector<int64_t> ids = {4};
+  const EncodedGatherPlan plan = plan_gather_encoded(spec, view(ids).spec);
+  EXPECT_EQ(index_error([&] { rows_on_device(plan, table, ids); }).bad_count(), 1);
+  const EncodedGatherPlan inner =
+      plan_gather_encoded(spec, view(ids).spec, GatherOptions{.axis = 1});
+  EXPECT_THAT(refusal([&] { rows_on_device(inner, table, ids); }, ErrorCode::kUnsupported),
+              HasSubstr("gather: elements of encoded rows\n"
+                        "  rows are decoded whole on their way to a device\n"));
+  const EncodedSpec other = encoded_rows(Encoding::kQ4_0, {4, 32});
+  EXPECT_THAT(
+      refusal([&] { rows_on_device(plan_gather_encoded(other, view(ids).spec), table, ids); }),
+      HasSubstr("the plan is for q4_0[4, 32], but the table is q8_0[4, 32]"));
+  EXPECT_THAT(refusal([&] { Table::host_encoded(view(stored), nullptr); }),
+              HasSubstr("table: rows that are not complete\n"));
+  EncodedSpec gaps = spec;
+  gaps.stored.strides[0] += 2;
+  EXPECT_THAT(refusal([&] {
+                Table::host_encoded({gaps, stored.data()}, nullptr);
+              }),
+              HasSubstr("table: gaps between rows\n"));
+  EXPECT_THAT(refusal([&] { rows_on_device(plan, table.with({.way = "mapped"}), ids); },
+                      ErrorCode::kUnsupported),
+              HasSubstr("mapped: the rows have to be decoded"));
+}
+
+}  // namespace
