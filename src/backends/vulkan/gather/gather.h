@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// The gather kernels, and the copies that are made of them.
+#pragma once
+
+#include "execution/backend.h"
+
+namespace sheaf::vulkan {
+
+// words: rows whose sizes, strides and addresses are multiples of 4 bytes, in words of up to 16.
+const char* rows_refusal(const KernelQuery& query);
+bool run_words(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
+const char* strided_refusal(const KernelQuery& query);
+
+// packed: rows of any size and alignment that follow one another in the output.
+const char* packed_refusal(const KernelQuery& query);
+bool run_packed(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
+
+// units: everything else, by bytes or halves.
+const char* units_refusal(const KernelQuery& query);
+bool run_units(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
+
+// Backend::copy and DeviceSteps::zero
+void copy(const Nest& nest, const std::byte* data, std::byte* output, const Launch& launch);
+void zero(void* memory, size_t bytes, void* stream);
+
+// The widest unit, up to 16 bytes, by which rows at these ORed addresses can be moved.
+int64_t unit_bytes(const Nest& nest, uintptr_t addresses);
+
+}  // namespace sheaf::vulkan

@@ -1,0 +1,7 @@
+#version 460
+// SPDX-License-Identifier: MIT
+#extension GL_GOOGLE_include_directive : require
+#include "reduce.glsl"
+#include "scatter.glsl"
+#define REDUCED reduced_floats
+#include "reduce_sorted.glsl"
