@@ -10,7 +10,8 @@
 #else
 
 // Programs say which pointers may be null. The words are clang's own; defining them away keeps
-// -pedantic quiet there too.
+// -pedantic quiet there too. Swift reads them.
+#ifndef __swift__
 #ifndef _Nullable
 #define _Nullable
 #endif
@@ -19,6 +20,7 @@
 #endif
 #ifndef _Null_unspecified
 #define _Null_unspecified
+#endif
 #endif
 
 #include <sheaf/bnns.h>
