@@ -16,39 +16,44 @@
 
 namespace sheaf::d3d12 {
 
-struct Descriptor {  // of a descriptor heap: only its address is ever used
-  std::byte unused[16];
-};
-
 struct BufferMemory {
   std::byte* data;  // an address of the device's, if there is one
   UINT64 bytes;
   bool written_by_commands;  // false in an upload heap
   DeviceMemory* on_device;   // null: host memory
+  UINT64 start;              // of the buffer in on_device: what is placed in a heap shares it
   const char* device;        // one of device_names(); "" for host memory
+
+  void upload(const void* from, UINT64 count, UINT64 offset) const {
+    on_device->upload(from, static_cast<size_t>(count), static_cast<size_t>(start + offset));
+  }
+  void download(void* to, UINT64 count, UINT64 offset) const {
+    on_device->download(to, static_cast<size_t>(count), static_cast<size_t>(start + offset));
+  }
 };
 
-// A copy between buffers, which are on the host or on the one device there is. Ranges were checked.
+// A copy between buffers, on the host or on devices. Ranges were checked.
 inline void copy_bytes(const BufferMemory& to, UINT64 to_offset, const BufferMemory& from,
                        UINT64 from_offset, UINT64 bytes) {
-  const auto count = static_cast<size_t>(bytes);
-  const auto to_at = static_cast<size_t>(to_offset), from_at = static_cast<size_t>(from_offset);
+  std::byte* target = to.data + to_offset;
+  const std::byte* source = from.data + from_offset;
+  const bool apart =
+      std::less_equal<>()(target + bytes, source) || std::less_equal<>()(source + bytes, target);
   if (to.on_device == nullptr && from.on_device == nullptr) {
-    std::memmove(to.data + to_at, from.data + from_at, count);
+    std::memmove(target, source, static_cast<size_t>(bytes));
   } else if (from.on_device == nullptr) {
-    to.on_device->upload(from.data + from_at, count, to_at);
+    to.upload(source, bytes, to_offset);
   } else if (to.on_device == nullptr) {
-    from.on_device->download(to.data + to_at, count, from_at);
-  } else if (to.on_device != from.on_device || to_at + count <= from_at ||
-             from_at + count <= to_at) {
+    from.download(target, bytes, from_offset);
+  } else if (to.device == from.device && apart) {
     const TensorSpec all(u8, {static_cast<int64_t>(bytes)});
-    const void* source[] = {from.data + from_at};
-    void* target[] = {to.data + to_at};
-    moves::copy("CopyBufferRegion", all, all)(source, target, {.device = to.device});
-  } else {  // within one buffer, onto itself
-    std::vector<std::byte> staging(count);
-    from.on_device->download(staging.data(), count, from_at);
-    to.on_device->upload(staging.data(), count, to_at);
+    const void* sources[] = {source};
+    void* targets[] = {target};
+    moves::copy("CopyBufferRegion", all, all)(sources, targets, {.device = to.device});
+  } else {  // onto itself, or to another device
+    std::vector<std::byte> staging(static_cast<size_t>(bytes));
+    from.download(staging.data(), bytes, from_offset);
+    to.upload(staging.data(), bytes, to_offset);
   }
 }
 
@@ -75,7 +80,13 @@ class Recorder {
 inline constexpr GUID kRecorder{
     0x5b0f4e0a, 0x3c1e, 0x4d6b, {0x9a, 0x57, 0x53, 0x48, 0x45, 0x41, 0x46, 0x02}};
 
-// One of the two above, or all zero if the object is not one of ours.
+// A device's private data: the backend that its buffers are memory of, as a const Backend*, and
+// null for the host's. DirectML's half has a backend of the same name in its own copy of the
+// library, but what one has allocated the other may not know.
+inline constexpr GUID kBackend{
+    0x5b0f4e0a, 0x3c1e, 0x4d6b, {0x9a, 0x57, 0x53, 0x48, 0x45, 0x41, 0x46, 0x06}};
+
+// One of those above, or all zero if the object is not one of ours.
 template <class View, class Object>
 View private_view(Object* object, REFGUID guid) {
   View view{};

@@ -14,6 +14,7 @@ struct Messages {
   std::mutex mutex;
   SheafMessageCallback callback = nullptr;
   void* context = nullptr;
+  std::vector<std::shared_ptr<MessageSink>> sinks;
   std::set<std::string> missing;  // reported already
 };
 
@@ -31,16 +32,31 @@ void report(const std::string& text, bool loud) {
   Messages& all = messages();
   SheafMessageCallback callback = nullptr;
   void* context = nullptr;
+  std::vector<std::shared_ptr<MessageSink>> sinks;
   {
     const std::lock_guard lock(all.mutex);
     callback = all.callback;
     context = all.context;
+    sinks = all.sinks;
+  }
+  for (const auto& sink : sinks) {
+    sink->add(text);
   }
   if (callback != nullptr) {  // outside the lock: it may call back into the library
     callback(text.c_str(), context);
   } else if (loud) {
     std::fprintf(stderr, "%s\n", text.c_str());
   }
+}
+
+void add_sink(std::shared_ptr<MessageSink> sink) {
+  const std::lock_guard lock(messages().mutex);
+  messages().sinks.push_back(std::move(sink));
+}
+
+void remove_sink(const MessageSink& sink) noexcept {
+  const std::lock_guard lock(messages().mutex);
+  std::erase_if(messages().sinks, [&](const auto& kept) { return kept.get() == &sink; });
 }
 
 std::string words(const Words& words) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <cwchar>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <string>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "d3d12.h"
+#include "sheaf/error.h"
 
 // What the shared libraries show; the rest is hidden.
 #define SHEAF_EXPORT __attribute__((visibility("default")))
@@ -26,6 +28,17 @@ namespace sheaf::com {
 
 // Sends a text to the message callback; without one, to stderr if `loud`.
 SHEAF_EXPORT void report(const std::string& text, bool loud);
+
+// Receives every report beside the callback: the message queue of a device.
+class MessageSink {
+ public:
+  virtual void add(const std::string& text) = 0;
+
+ protected:
+  ~MessageSink() = default;
+};
+void add_sink(std::shared_ptr<MessageSink> sink);
+void remove_sink(const MessageSink& sink) noexcept;
 
 // The text of a refusal, in the four lines of the library's own.
 struct Words {
@@ -96,6 +109,8 @@ HRESULT guarded(Body body) noexcept {
     return body();
   } catch (const std::bad_alloc&) {
     return E_OUTOFMEMORY;
+  } catch (const Error& error) {
+    return error.code() == ErrorCode::kOutOfMemory ? E_OUTOFMEMORY : E_FAIL;
   } catch (...) {
     return E_FAIL;
   }
@@ -132,7 +147,10 @@ class Counted : public Base {
   }
 
  protected:
-  Counted() { count_object(1); }
+  template <class... Arguments>
+  explicit Counted(Arguments&&... arguments) : Base(std::forward<Arguments>(arguments)...) {
+    count_object(1);
+  }
   ~Counted() { count_object(-1); }
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
@@ -153,6 +171,10 @@ class Counted : public Base {
 template <class Derived, class Attached, class Base, class... Reachable>
 class Named : public Counted<Derived, Base, Reachable...> {
  public:
+  template <class... Arguments>
+  explicit Named(Arguments&&... arguments)
+      : Counted<Derived, Base, Reachable...>(std::forward<Arguments>(arguments)...) {}
+
   HRESULT GetPrivateData(REFGUID guid, UINT* size, void* data) override {
     return guarded([&] { return data_.get(guid, size, data); });
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The methods that are not there: each says so once and answers E_NOTIMPL. One that returns nothing
-// makes the command list fail when it is closed.
+// The methods of devices, queues, resources and heaps that are not there: each says so once and
+// answers E_NOTIMPL.
 #pragma once
 
 #include "com_object.h"
@@ -11,167 +11,7 @@ namespace sheaf::d3d12 {
 
 using com::missing;
 
-class GraphicsCommandListStubs : public ID3D12GraphicsCommandList {
- public:
-  void DrawInstanced(UINT, UINT, UINT, UINT) override {
-    missing("ID3D12GraphicsCommandList::DrawInstanced");
-  }
-  void DrawIndexedInstanced(UINT, UINT, UINT, INT, UINT) override {
-    missing("ID3D12GraphicsCommandList::DrawIndexedInstanced");
-  }
-  void Dispatch(UINT, UINT, UINT) override { missing("ID3D12GraphicsCommandList::Dispatch"); }
-  void CopyTextureRegion(const D3D12_TEXTURE_COPY_LOCATION*, UINT, UINT, UINT,
-                         const D3D12_TEXTURE_COPY_LOCATION*, const D3D12_BOX*) override {
-    missing("ID3D12GraphicsCommandList::CopyTextureRegion");
-  }
-  void CopyTiles(ID3D12Resource*, const D3D12_TILED_RESOURCE_COORDINATE*,
-                 const D3D12_TILE_REGION_SIZE*, ID3D12Resource*, UINT64,
-                 D3D12_TILE_COPY_FLAGS) override {
-    missing("ID3D12GraphicsCommandList::CopyTiles");
-  }
-  void ResolveSubresource(ID3D12Resource*, UINT, ID3D12Resource*, UINT, DXGI_FORMAT) override {
-    missing("ID3D12GraphicsCommandList::ResolveSubresource");
-  }
-  void IASetPrimitiveTopology(D3D12_PRIMITIVE_TOPOLOGY) override {
-    missing("ID3D12GraphicsCommandList::IASetPrimitiveTopology");
-  }
-  void RSSetViewports(UINT, const D3D12_VIEWPORT*) override {
-    missing("ID3D12GraphicsCommandList::RSSetViewports");
-  }
-  void RSSetScissorRects(UINT, const D3D12_RECT*) override {
-    missing("ID3D12GraphicsCommandList::RSSetScissorRects");
-  }
-  void OMSetBlendFactor(const FLOAT*) override {
-    missing("ID3D12GraphicsCommandList::OMSetBlendFactor");
-  }
-  void OMSetStencilRef(UINT) override { missing("ID3D12GraphicsCommandList::OMSetStencilRef"); }
-  void SetPipelineState(ID3D12PipelineState*) override {
-    missing("ID3D12GraphicsCommandList::SetPipelineState");
-  }
-  void ExecuteBundle(ID3D12GraphicsCommandList*) override {
-    missing("ID3D12GraphicsCommandList::ExecuteBundle");
-  }
-  void SetComputeRootSignature(ID3D12RootSignature*) override {
-    missing("ID3D12GraphicsCommandList::SetComputeRootSignature");
-  }
-  void SetGraphicsRootSignature(ID3D12RootSignature*) override {
-    missing("ID3D12GraphicsCommandList::SetGraphicsRootSignature");
-  }
-  void SetComputeRootDescriptorTable(UINT, D3D12_GPU_DESCRIPTOR_HANDLE) override {
-    missing("ID3D12GraphicsCommandList::SetComputeRootDescriptorTable");
-  }
-  void SetGraphicsRootDescriptorTable(UINT, D3D12_GPU_DESCRIPTOR_HANDLE) override {
-    missing("ID3D12GraphicsCommandList::SetGraphicsRootDescriptorTable");
-  }
-  void SetComputeRoot32BitConstant(UINT, UINT, UINT) override {
-    missing("ID3D12GraphicsCommandList::SetComputeRoot32BitConstant");
-  }
-  void SetGraphicsRoot32BitConstant(UINT, UINT, UINT) override {
-    missing("ID3D12GraphicsCommandList::SetGraphicsRoot32BitConstant");
-  }
-  void SetComputeRoot32BitConstants(UINT, UINT, const void*, UINT) override {
-    missing("ID3D12GraphicsCommandList::SetComputeRoot32BitConstants");
-  }
-  void SetGraphicsRoot32BitConstants(UINT, UINT, const void*, UINT) override {
-    missing("ID3D12GraphicsCommandList::SetGraphicsRoot32BitConstants");
-  }
-  void SetComputeRootConstantBufferView(UINT, D3D12_GPU_VIRTUAL_ADDRESS) override {
-    missing("ID3D12GraphicsCommandList::SetComputeRootConstantBufferView");
-  }
-  void SetGraphicsRootConstantBufferView(UINT, D3D12_GPU_VIRTUAL_ADDRESS) override {
-    missing("ID3D12GraphicsCommandList::SetGraphicsRootConstantBufferView");
-  }
-  void SetComputeRootShaderResourceView(UINT, D3D12_GPU_VIRTUAL_ADDRESS) override {
-    missing("ID3D12GraphicsCommandList::SetComputeRootShaderResourceView");
-  }
-  void SetGraphicsRootShaderResourceView(UINT, D3D12_GPU_VIRTUAL_ADDRESS) override {
-    missing("ID3D12GraphicsCommandList::SetGraphicsRootShaderResourceView");
-  }
-  void SetComputeRootUnorderedAccessView(UINT, D3D12_GPU_VIRTUAL_ADDRESS) override {
-    missing("ID3D12GraphicsCommandList::SetComputeRootUnorderedAccessView");
-  }
-  void SetGraphicsRootUnorderedAccessView(UINT, D3D12_GPU_VIRTUAL_ADDRESS) override {
-    missing("ID3D12GraphicsCommandList::SetGraphicsRootUnorderedAccessView");
-  }
-  void IASetIndexBuffer(const D3D12_INDEX_BUFFER_VIEW*) override {
-    missing("ID3D12GraphicsCommandList::IASetIndexBuffer");
-  }
-  void IASetVertexBuffers(UINT, UINT, const D3D12_VERTEX_BUFFER_VIEW*) override {
-    missing("ID3D12GraphicsCommandList::IASetVertexBuffers");
-  }
-  void SOSetTargets(UINT, UINT, const D3D12_STREAM_OUTPUT_BUFFER_VIEW*) override {
-    missing("ID3D12GraphicsCommandList::SOSetTargets");
-  }
-  void OMSetRenderTargets(UINT, const D3D12_CPU_DESCRIPTOR_HANDLE*, BOOL,
-                          const D3D12_CPU_DESCRIPTOR_HANDLE*) override {
-    missing("ID3D12GraphicsCommandList::OMSetRenderTargets");
-  }
-  void ClearDepthStencilView(D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_CLEAR_FLAGS, FLOAT, UINT8, UINT,
-                             const D3D12_RECT*) override {
-    missing("ID3D12GraphicsCommandList::ClearDepthStencilView");
-  }
-  void ClearRenderTargetView(D3D12_CPU_DESCRIPTOR_HANDLE, const FLOAT*, UINT,
-                             const D3D12_RECT*) override {
-    missing("ID3D12GraphicsCommandList::ClearRenderTargetView");
-  }
-  void ClearUnorderedAccessViewUint(D3D12_GPU_DESCRIPTOR_HANDLE, D3D12_CPU_DESCRIPTOR_HANDLE,
-                                    ID3D12Resource*, const UINT*, UINT,
-                                    const D3D12_RECT*) override {
-    missing("ID3D12GraphicsCommandList::ClearUnorderedAccessViewUint");
-  }
-  void ClearUnorderedAccessViewFloat(D3D12_GPU_DESCRIPTOR_HANDLE, D3D12_CPU_DESCRIPTOR_HANDLE,
-                                     ID3D12Resource*, const FLOAT*, UINT,
-                                     const D3D12_RECT*) override {
-    missing("ID3D12GraphicsCommandList::ClearUnorderedAccessViewFloat");
-  }
-  void BeginQuery(ID3D12QueryHeap*, D3D12_QUERY_TYPE, UINT) override {
-    missing("ID3D12GraphicsCommandList::BeginQuery");
-  }
-  void EndQuery(ID3D12QueryHeap*, D3D12_QUERY_TYPE, UINT) override {
-    missing("ID3D12GraphicsCommandList::EndQuery");
-  }
-  void ResolveQueryData(ID3D12QueryHeap*, D3D12_QUERY_TYPE, UINT, UINT, ID3D12Resource*,
-                        UINT64) override {
-    missing("ID3D12GraphicsCommandList::ResolveQueryData");
-  }
-  void SetPredication(ID3D12Resource*, UINT64, D3D12_PREDICATION_OP) override {
-    missing("ID3D12GraphicsCommandList::SetPredication");
-  }
-  void ExecuteIndirect(ID3D12CommandSignature*, UINT, ID3D12Resource*, UINT64, ID3D12Resource*,
-                       UINT64) override {
-    missing("ID3D12GraphicsCommandList::ExecuteIndirect");
-  }
-
- protected:
-  // What Close reports: a recorded call that was refused.
-  HRESULT refused_ = S_OK;
-
- private:
-  void missing(const char* method) { refused_ = com::missing(method); }
-};
-
-class CommandQueueStubs : public ID3D12CommandQueue {
- public:
-  void UpdateTileMappings(ID3D12Resource*, UINT, const D3D12_TILED_RESOURCE_COORDINATE*,
-                          const D3D12_TILE_REGION_SIZE*, ID3D12Heap*, UINT,
-                          const D3D12_TILE_RANGE_FLAGS*, const UINT*, const UINT*,
-                          D3D12_TILE_MAPPING_FLAGS) override {
-    missing("ID3D12CommandQueue::UpdateTileMappings");
-  }
-  void CopyTileMappings(ID3D12Resource*, const D3D12_TILED_RESOURCE_COORDINATE*, ID3D12Resource*,
-                        const D3D12_TILED_RESOURCE_COORDINATE*, const D3D12_TILE_REGION_SIZE*,
-                        D3D12_TILE_MAPPING_FLAGS) override {
-    missing("ID3D12CommandQueue::CopyTileMappings");
-  }
-  HRESULT GetTimestampFrequency(UINT64*) override {
-    return missing("ID3D12CommandQueue::GetTimestampFrequency");
-  }
-  HRESULT GetClockCalibration(UINT64*, UINT64*) override {
-    return missing("ID3D12CommandQueue::GetClockCalibration");
-  }
-};
-
-class DeviceStubs : public ID3D12Device {
+class DeviceStubs : public ID3D12Device9 {
  public:
   HRESULT CreateGraphicsPipelineState(const D3D12_GRAPHICS_PIPELINE_STATE_DESC*, REFIID,
                                       void** out) override {
@@ -192,11 +32,6 @@ class DeviceStubs : public ID3D12Device {
                                 D3D12_CPU_DESCRIPTOR_HANDLE) override {
     missing("ID3D12Device::CreateShaderResourceView");
   }
-  void CreateUnorderedAccessView(ID3D12Resource*, ID3D12Resource*,
-                                 const D3D12_UNORDERED_ACCESS_VIEW_DESC*,
-                                 D3D12_CPU_DESCRIPTOR_HANDLE) override {
-    missing("ID3D12Device::CreateUnorderedAccessView");
-  }
   void CreateRenderTargetView(ID3D12Resource*, const D3D12_RENDER_TARGET_VIEW_DESC*,
                               D3D12_CPU_DESCRIPTOR_HANDLE) override {
     missing("ID3D12Device::CreateRenderTargetView");
@@ -208,27 +43,6 @@ class DeviceStubs : public ID3D12Device {
   void CreateSampler(const D3D12_SAMPLER_DESC*, D3D12_CPU_DESCRIPTOR_HANDLE) override {
     missing("ID3D12Device::CreateSampler");
   }
-  void CopyDescriptors(UINT, const D3D12_CPU_DESCRIPTOR_HANDLE*, const UINT*, UINT,
-                       const D3D12_CPU_DESCRIPTOR_HANDLE*, const UINT*,
-                       D3D12_DESCRIPTOR_HEAP_TYPE) override {
-    missing("ID3D12Device::CopyDescriptors");
-  }
-  void CopyDescriptorsSimple(UINT, D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_CPU_DESCRIPTOR_HANDLE,
-                             D3D12_DESCRIPTOR_HEAP_TYPE) override {
-    missing("ID3D12Device::CopyDescriptorsSimple");
-  }
-  HRESULT CreateHeap(const D3D12_HEAP_DESC*, REFIID, void** out) override {
-    return missing("ID3D12Device::CreateHeap", out);
-  }
-  HRESULT CreatePlacedResource(ID3D12Heap*, UINT64, const D3D12_RESOURCE_DESC*,
-                               D3D12_RESOURCE_STATES, const D3D12_CLEAR_VALUE*, REFIID,
-                               void** out) override {
-    return missing("ID3D12Device::CreatePlacedResource", out);
-  }
-  HRESULT CreateReservedResource(const D3D12_RESOURCE_DESC*, D3D12_RESOURCE_STATES,
-                                 const D3D12_CLEAR_VALUE*, REFIID, void** out) override {
-    return missing("ID3D12Device::CreateReservedResource", out);
-  }
   HRESULT CreateSharedHandle(ID3D12DeviceChild*, const SECURITY_ATTRIBUTES*, DWORD, LPCWSTR,
                              HANDLE*) override {
     return missing("ID3D12Device::CreateSharedHandle");
@@ -239,9 +53,6 @@ class DeviceStubs : public ID3D12Device {
   HRESULT OpenSharedHandleByName(LPCWSTR, DWORD, HANDLE*) override {
     return missing("ID3D12Device::OpenSharedHandleByName");
   }
-  HRESULT CreateQueryHeap(const D3D12_QUERY_HEAP_DESC*, REFIID, void** out) override {
-    return missing("ID3D12Device::CreateQueryHeap", out);
-  }
   HRESULT CreateCommandSignature(const D3D12_COMMAND_SIGNATURE_DESC*, ID3D12RootSignature*, REFIID,
                                  void** out) override {
     return missing("ID3D12Device::CreateCommandSignature", out);
@@ -250,15 +61,101 @@ class DeviceStubs : public ID3D12Device {
                          UINT, D3D12_SUBRESOURCE_TILING*) override {
     missing("ID3D12Device::GetResourceTiling");
   }
+  HRESULT CreatePipelineLibrary(const void*, SIZE_T, REFIID, void** out) override {
+    return missing("ID3D12Device1::CreatePipelineLibrary", out);
+  }
+  HRESULT SetEventOnMultipleFenceCompletion(ID3D12Fence* const*, const UINT64*, UINT,
+                                            D3D12_MULTIPLE_FENCE_WAIT_FLAGS, HANDLE) override {
+    return missing("ID3D12Device1::SetEventOnMultipleFenceCompletion");
+  }
+  HRESULT CreatePipelineState(const D3D12_PIPELINE_STATE_STREAM_DESC*, REFIID,
+                              void** out) override {
+    return missing("ID3D12Device2::CreatePipelineState", out);
+  }
+  HRESULT OpenExistingHeapFromAddress(const void*, REFIID, void** out) override {
+    return missing("ID3D12Device3::OpenExistingHeapFromAddress", out);
+  }
+  HRESULT OpenExistingHeapFromFileMapping(HANDLE, REFIID, void** out) override {
+    return missing("ID3D12Device3::OpenExistingHeapFromFileMapping", out);
+  }
+  HRESULT CreateProtectedResourceSession(const D3D12_PROTECTED_RESOURCE_SESSION_DESC*, REFIID,
+                                         void** out) override {
+    return missing("ID3D12Device4::CreateProtectedResourceSession", out);
+  }
+  HRESULT CreateLifetimeTracker(ID3D12LifetimeOwner*, REFIID, void** out) override {
+    return missing("ID3D12Device5::CreateLifetimeTracker", out);
+  }
+  HRESULT EnumerateMetaCommandParameters(REFGUID, D3D12_META_COMMAND_PARAMETER_STAGE, UINT*, UINT*,
+                                         D3D12_META_COMMAND_PARAMETER_DESC*) override {
+    return missing("ID3D12Device5::EnumerateMetaCommandParameters");
+  }
+  HRESULT CreateMetaCommand(REFGUID, UINT, const void*, SIZE_T, REFIID, void** out) override {
+    return missing("ID3D12Device5::CreateMetaCommand", out);
+  }
+  HRESULT CreateStateObject(const D3D12_STATE_OBJECT_DESC*, REFIID, void** out) override {
+    return missing("ID3D12Device5::CreateStateObject", out);
+  }
+  void GetRaytracingAccelerationStructurePrebuildInfo(
+      const D3D12_BUILD_RAYTRACING_ACCELERATION_STRUCTURE_INPUTS*,
+      D3D12_RAYTRACING_ACCELERATION_STRUCTURE_PREBUILD_INFO*) override {
+    missing("ID3D12Device5::GetRaytracingAccelerationStructurePrebuildInfo");
+  }
+  D3D12_DRIVER_MATCHING_IDENTIFIER_STATUS CheckDriverMatchingIdentifier(
+      D3D12_SERIALIZED_DATA_TYPE,
+      const D3D12_SERIALIZED_DATA_DRIVER_MATCHING_IDENTIFIER*) override {
+    missing("ID3D12Device5::CheckDriverMatchingIdentifier");
+    return D3D12_DRIVER_MATCHING_IDENTIFIER_UNSUPPORTED_TYPE;
+  }
+  HRESULT AddToStateObject(const D3D12_STATE_OBJECT_DESC*, ID3D12StateObject*, REFIID,
+                           void** out) override {
+    return missing("ID3D12Device7::AddToStateObject", out);
+  }
+  HRESULT CreateProtectedResourceSession1(const D3D12_PROTECTED_RESOURCE_SESSION_DESC1*, REFIID,
+                                          void** out) override {
+    return missing("ID3D12Device7::CreateProtectedResourceSession1", out);
+  }
+  void CreateSamplerFeedbackUnorderedAccessView(ID3D12Resource*, ID3D12Resource*,
+                                                D3D12_CPU_DESCRIPTOR_HANDLE) override {
+    missing("ID3D12Device8::CreateSamplerFeedbackUnorderedAccessView");
+  }
+  HRESULT CreateShaderCacheSession(const D3D12_SHADER_CACHE_SESSION_DESC*, REFIID,
+                                   void** out) override {
+    return missing("ID3D12Device9::CreateShaderCacheSession", out);
+  }
 };
 
-class ResourceStubs : public ID3D12Resource {
+class CommandQueueStubs : public ID3D12CommandQueue {
+ public:
+  void UpdateTileMappings(ID3D12Resource*, UINT, const D3D12_TILED_RESOURCE_COORDINATE*,
+                          const D3D12_TILE_REGION_SIZE*, ID3D12Heap*, UINT,
+                          const D3D12_TILE_RANGE_FLAGS*, const UINT*, const UINT*,
+                          D3D12_TILE_MAPPING_FLAGS) override {
+    missing("ID3D12CommandQueue::UpdateTileMappings");
+  }
+  void CopyTileMappings(ID3D12Resource*, const D3D12_TILED_RESOURCE_COORDINATE*, ID3D12Resource*,
+                        const D3D12_TILED_RESOURCE_COORDINATE*, const D3D12_TILE_REGION_SIZE*,
+                        D3D12_TILE_MAPPING_FLAGS) override {
+    missing("ID3D12CommandQueue::CopyTileMappings");
+  }
+};
+
+class ResourceStubs : public ID3D12Resource2 {
  public:
   HRESULT WriteToSubresource(UINT, const D3D12_BOX*, const void*, UINT, UINT) override {
     return missing("ID3D12Resource::WriteToSubresource");
   }
   HRESULT ReadFromSubresource(void*, UINT, UINT, UINT, const D3D12_BOX*) override {
     return missing("ID3D12Resource::ReadFromSubresource");
+  }
+  HRESULT GetProtectedResourceSession(REFIID, void** out) override {
+    return missing("ID3D12Resource1::GetProtectedResourceSession", out);
+  }
+};
+
+class HeapStubs : public ID3D12Heap1 {
+ public:
+  HRESULT GetProtectedResourceSession(REFIID, void** out) override {
+    return missing("ID3D12Heap1::GetProtectedResourceSession", out);
   }
 };
 

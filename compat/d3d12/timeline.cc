@@ -18,6 +18,8 @@ HRESULT set(int event) {
 
 }  // namespace
 
+HRESULT set_event(HANDLE event) { return set(static_cast<int>(reinterpret_cast<intptr_t>(event))); }
+
 // Never destroyed: programs release queues from destructors of their own globals.
 Timeline& Timeline::get() {
   static Timeline& all = *new Timeline;

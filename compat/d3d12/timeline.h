@@ -17,6 +17,9 @@
 
 namespace sheaf::d3d12 {
 
+// Sets an event: E_HANDLE if it is none.
+HRESULT set_event(HANDLE event);
+
 // Why a device is gone. Shared by the device and all that it created.
 class Removal {
  public:

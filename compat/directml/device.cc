@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 
+#include "execution/registry.h"
 #include "objects.h"
 #include "support/text.h"
 
@@ -41,6 +43,16 @@ void check_flags(DML_EXECUTION_FLAGS flags, const char* call) {
                          .detail = cat("flags = ", static_cast<int32_t>(flags)),
                          .given = "no other arguments were looked at",
                          .next = "DML_EXECUTION_FLAG_NONE (0)"});
+  }
+}
+
+// Runs are on the backend whose memory the buffers of the device are.
+void adopt_backend(ID3D12Device* d3d12) {
+  const auto* const theirs = d3d12::private_view<const Backend*>(d3d12, d3d12::kBackend);
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (theirs != nullptr && &device_backend(theirs->name) != theirs) {
+    add_backend(*theirs);
   }
 }
 
@@ -304,6 +316,7 @@ SHEAF_EXPORT HRESULT DMLCreateDevice1(ID3D12Device* d3d12, DML_CREATE_DEVICE_FLA
     if (static_cast<int>(minimum) > static_cast<int>(level)) {
       return DXGI_ERROR_UNSUPPORTED;
     }
+    dml_com::adopt_backend(d3d12);
     return com::create_into<dml_com::Device>(iid, device, d3d12,
                                              (flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0, level);
   });

@@ -118,17 +118,20 @@ struct Execution {
   }
 };
 
-// The device that all of its memory is on; null if some is host memory.
+// The device that all of its memory is on; null if some is host memory, or of another device.
 const char* common_device(const Execution& e) {
   const char* device = nullptr;
-  const auto on_host = [&](const Place& place) {
-    device = place.memory.on_device != nullptr ? place.memory.device : device;
-    return place.memory.data != nullptr && place.memory.on_device == nullptr;
+  const auto elsewhere = [&](const Place& place) {
+    if (place.memory.data == nullptr) {
+      return false;
+    }
+    device = device == nullptr ? place.memory.device : device;
+    return place.memory.on_device == nullptr || place.memory.device != device;
   };
-  const bool some_on_host = std::any_of(e.inputs.begin(), e.inputs.end(), on_host) ||
-                            std::any_of(e.outputs.begin(), e.outputs.end(), on_host) ||
-                            on_host(e.temporary);
-  return some_on_host ? nullptr : device;
+  const bool some_elsewhere = std::any_of(e.inputs.begin(), e.inputs.end(), elsewhere) ||
+                              std::any_of(e.outputs.begin(), e.outputs.end(), elsewhere) ||
+                              elsewhere(e.temporary);
+  return some_elsewhere ? nullptr : device;
 }
 
 // Runs on host memory, on copies of what lies on a device: for tensors in both.
@@ -139,8 +142,7 @@ void run_on_host(const Execution& e) {
       return place.address();
     }
     copies.emplace_back(static_cast<size_t>(place.bytes));
-    place.memory.on_device->download(copies.back().data(), copies.back().size(),
-                                     static_cast<size_t>(place.offset));
+    place.memory.download(copies.back().data(), place.bytes, place.offset);
     return copies.back().data();
   };
   std::vector<const void*> inputs;
@@ -155,8 +157,7 @@ void run_on_host(const Execution& e) {
   for (size_t i = 0; i < e.outputs.size(); ++i) {
     const Place& place = e.outputs[i];
     if (place.memory.on_device != nullptr) {
-      place.memory.on_device->upload(outputs[i], static_cast<size_t>(place.bytes),
-                                     static_cast<size_t>(place.offset));
+      place.memory.upload(outputs[i], place.bytes, place.offset);
     }
   }
 }

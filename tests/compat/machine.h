@@ -63,6 +63,40 @@ inline void bind(IDMLBindingTable* table, const Ranges& inputs, const Ranges& ou
   table->BindOutputs(static_cast<UINT>(outputs.size()), descs(outputs).data());
 }
 
+// Collects what is reported while it lives.
+class Messages {
+ public:
+  Messages() {
+    SheafSetMessageCallback(
+        [](const char* text, void* context) {
+          static_cast<std::vector<std::string>*>(context)->emplace_back(text);
+        },
+        &texts_);
+  }
+  ~Messages() { SheafSetMessageCallback(nullptr, nullptr); }
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
+
+  const std::vector<std::string>& texts() const { return texts_; }
+  // The last one; none are left.
+  std::string take() {
+    const std::string last = texts_.empty() ? "" : texts_.back();
+    texts_.clear();
+    return last;
+  }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+// Asks an object for another interface.
+template <class To, class From>
+ComPtr<To> as(const ComPtr<From>& from) {
+  ComPtr<To> to;
+  COMPAT_CHECK(from->QueryInterface(__uuidof(To), reinterpret_cast<void**>(to.GetAddressOf())));
+  return to;
+}
+
 struct Machine {
   ComPtr<ID3D12Device> d3d12;
   ComPtr<ID3D12CommandQueue> queue;
@@ -71,8 +105,8 @@ struct Machine {
   ComPtr<IDMLDevice1> dml;
   ComPtr<IDMLCommandRecorder> recorder;
 
-  Machine() {
-    COMPAT_CHECK(D3D12CreateDevice(nullptr, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&d3d12)));
+  explicit Machine(IUnknown* adapter = nullptr) {
+    COMPAT_CHECK(D3D12CreateDevice(adapter, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&d3d12)));
     const D3D12_COMMAND_QUEUE_DESC desc{};
     COMPAT_CHECK(d3d12->CreateCommandQueue(&desc, IID_PPV_ARGS(&queue)));
     COMPAT_CHECK(

@@ -8,9 +8,11 @@
 #include "sheaf_com.h"
 
 #if SHEAF_OWN_D3D12
-#include "sheaf_d3d12_interfaces.h"
+#include "sheaf_d3d12_debug.h"
 #else
 #include <directx/d3d12.h>
+#include <directx/dxcore.h>
+// The IIDs of what was included above.
 #include <dxguids/dxguids.h>
 #endif
 

@@ -20,8 +20,11 @@
 
 #else
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <type_traits>
 
 #include "sheaf_sal.h"
@@ -50,6 +53,10 @@ using HANDLE = void*;
 using CHAR = char;
 using PCSTR = const char*;
 using LPCSTR = const char*;
+using VOID = void;
+using LPVOID = void*;
+using HMODULE = void*;
+using HWND = int;
 using WCHAR = wchar_t;
 using PCWSTR = const wchar_t*;
 using LPCWSTR = const wchar_t*;
@@ -59,6 +66,7 @@ using LPCWSTR = const wchar_t*;
 #define STDMETHODCALLTYPE
 #define WINAPI
 #define interface struct
+#define DECLSPEC_SELECTANY __attribute__((weak))
 
 #define SUCCEEDED(result) (static_cast<HRESULT>(result) >= 0)
 #define FAILED(result) (static_cast<HRESULT>(result) < 0)
@@ -105,6 +113,22 @@ struct LUID {
   ULONG LowPart;
   LONG HighPart;
 };
+
+union LARGE_INTEGER {
+  struct {
+    DWORD LowPart;
+    LONG HighPart;
+  } u;
+  INT64 QuadPart;
+};
+
+// The memory that helper headers work in. `flags` say nothing that matters here.
+inline HANDLE GetProcessHeap() { return nullptr; }
+inline void* HeapAlloc(HANDLE, DWORD, SIZE_T bytes) { return std::malloc(bytes); }
+inline BOOL HeapFree(HANDLE, DWORD, void* memory) {
+  std::free(memory);
+  return 1;
+}
 
 namespace sheaf_com {
 // The IID of an interface; SHEAF_DECLARE_IID specialises it.

@@ -1,16 +1,32 @@
 // SPDX-License-Identifier: MIT
 //
-// The interfaces of Direct3D 12 around buffers. The order of the methods is the order of the
-// virtual table, which is fixed for ever. Include d3d12.h.
+// The interfaces of Direct3D 12. The order of the methods is the order of the virtual table, which
+// is fixed for ever. Include d3d12.h.
 #pragma once
 
-#include "sheaf_d3d12_types.h"
+#include "sheaf_d3d12_state_objects.h"
 
+struct ID3D10Blob;
+struct ID3D12CommandAllocator;
+struct ID3D12CommandList;
+struct ID3D12CommandQueue;
 struct ID3D12CommandSignature;
+struct ID3D12DescriptorHeap;
+struct ID3D12Device;
+struct ID3D12DeviceChild;
+struct ID3D12Fence;
+struct ID3D12GraphicsCommandList;
 struct ID3D12Heap;
+struct ID3D12Object;
+struct ID3D12Pageable;
 struct ID3D12PipelineState;
 struct ID3D12QueryHeap;
+struct ID3D12Resource;
 struct ID3D12RootSignature;
+struct ID3D12StateObject;
+struct SECURITY_ATTRIBUTES;
+
+using ID3DBlob = ID3D10Blob;
 
 struct ID3D12Object : IUnknown {
   virtual HRESULT GetPrivateData(REFGUID guid, UINT* data_size, void* data) = 0;
@@ -30,6 +46,16 @@ SHEAF_DECLARE_IID(ID3D12DeviceChild, 0x905db94b, 0xa00c, 0x4140, 0x9d, 0xf5, 0x2
 struct ID3D12Pageable : ID3D12DeviceChild {};
 SHEAF_DECLARE_IID(ID3D12Pageable, 0x63ee58fb, 0x1268, 0x4835, 0x86, 0xda, 0xf0, 0x08, 0xce, 0x62,
                   0xf0, 0xd6)
+
+struct ID3D12RootSignature : ID3D12DeviceChild {};
+SHEAF_DECLARE_IID(ID3D12RootSignature, 0xc54a6b66, 0x72df, 0x4ee8, 0x8b, 0xe5, 0xa9, 0x46, 0xa1,
+                  0x42, 0x92, 0x14)
+
+struct ID3D12Heap : ID3D12Pageable {
+  virtual D3D12_HEAP_DESC GetDesc() = 0;
+};
+SHEAF_DECLARE_IID(ID3D12Heap, 0x6b3b2502, 0x6e51, 0x45b3, 0x90, 0xee, 0x98, 0x84, 0x26, 0x5e, 0x8d,
+                  0xf3)
 
 struct ID3D12Resource : ID3D12Pageable {
   virtual HRESULT Map(UINT subresource, const D3D12_RANGE* read_range, void** data) = 0;
@@ -55,11 +81,17 @@ SHEAF_DECLARE_IID(ID3D12CommandAllocator, 0x6102dee4, 0xaf59, 0x4b09, 0xb9, 0x99
 
 struct ID3D12Fence : ID3D12Pageable {
   virtual UINT64 GetCompletedValue() = 0;
-  virtual HRESULT SetEventOnCompletion(UINT64 value, HANDLE event) = 0;
+  virtual HRESULT SetEventOnCompletion(UINT64 value, HANDLE h_event) = 0;
   virtual HRESULT Signal(UINT64 value) = 0;
 };
 SHEAF_DECLARE_IID(ID3D12Fence, 0x0a753dcf, 0xc4d8, 0x4b91, 0xad, 0xf6, 0xbe, 0x5a, 0x60, 0xd9, 0x5a,
                   0x76)
+
+struct ID3D12PipelineState : ID3D12Pageable {
+  virtual HRESULT GetCachedBlob(ID3DBlob** blob) = 0;
+};
+SHEAF_DECLARE_IID(ID3D12PipelineState, 0x765a30f3, 0xf624, 0x4c6f, 0xa8, 0x28, 0xac, 0xe9, 0x48,
+                  0x62, 0x24, 0x45)
 
 struct ID3D12DescriptorHeap : ID3D12Pageable {
   virtual D3D12_DESCRIPTOR_HEAP_DESC GetDesc() = 0;
@@ -68,6 +100,18 @@ struct ID3D12DescriptorHeap : ID3D12Pageable {
 };
 SHEAF_DECLARE_IID(ID3D12DescriptorHeap, 0x8efb471d, 0x616c, 0x4f49, 0x90, 0xf7, 0x12, 0x7b, 0xb7,
                   0x63, 0xfa, 0x51)
+
+struct ID3D12QueryHeap : ID3D12Pageable {};
+SHEAF_DECLARE_IID(ID3D12QueryHeap, 0x0d9658ae, 0xed45, 0x469e, 0xa6, 0x1d, 0x97, 0x0e, 0xc5, 0x83,
+                  0xca, 0xb4)
+
+struct ID3D12CommandSignature : ID3D12Pageable {};
+SHEAF_DECLARE_IID(ID3D12CommandSignature, 0xc36a797c, 0xec80, 0x4f0a, 0x89, 0x85, 0xa7, 0xb2, 0x47,
+                  0x50, 0x82, 0xd1)
+
+struct ID3D12StateObject : ID3D12Pageable {};
+SHEAF_DECLARE_IID(ID3D12StateObject, 0x47016943, 0xfca8, 0x4594, 0x93, 0xea, 0xaf, 0x25, 0x8b, 0x55,
+                  0x34, 0x6d)
 
 struct ID3D12CommandList : ID3D12DeviceChild {
   virtual D3D12_COMMAND_LIST_TYPE GetType() = 0;
@@ -307,16 +351,3 @@ struct ID3D12Device : ID3D12Object {
 };
 SHEAF_DECLARE_IID(ID3D12Device, 0x189819f1, 0x1db6, 0x4b57, 0xbe, 0x54, 0x18, 0x21, 0x33, 0x9b,
                   0x85, 0xf7)
-
-// `adapter` may be null: there is one device, and its memory is that of the host.
-extern "C" HRESULT D3D12CreateDevice(IUnknown* adapter, D3D_FEATURE_LEVEL minimum_feature_level,
-                                     REFIID iid, void** device);
-
-// Checks are always on, so there is nothing for it to enable.
-struct ID3D12Debug : IUnknown {
-  virtual void EnableDebugLayer() = 0;
-};
-SHEAF_DECLARE_IID(ID3D12Debug, 0x344488b7, 0x6846, 0x474b, 0xb9, 0x89, 0xf0, 0x27, 0x44, 0x82, 0x45,
-                  0xe0)
-
-extern "C" HRESULT D3D12GetDebugInterface(REFIID iid, void** debug);

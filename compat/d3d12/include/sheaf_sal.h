@@ -51,6 +51,8 @@
 #define _Inexpressible_(...)
 #define _Success_(...)
 #define _When_(...)
+#define _Always_(...)
+#define __analysis_assume(...)
 #ifdef __clang__
 #pragma clang diagnostic pop
 #endif
