@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sheaf/bag.h"
 #include "sheaf/plan.h"
 #include "sheaf/queue.h"
 #include "sheaf/tensor.h"
@@ -17,10 +18,12 @@
 namespace sheaf {
 
 // A kernel's answer to a plan, in the order in which kernels are asked: the first without a
-// refusal runs.
+// refusal runs. A kernel that accepts and has several ways to move rows answers once for each, as
+// "KERNEL/MOVER".
 struct KernelReport {
   std::string name;
-  std::string refusal;  // empty: accepts
+  std::string refusal;   // empty: accepts
+  bool can_run = false;  // if it is asked for by name: a mover may refuse because another is faster
 };
 std::vector<KernelReport> kernels_for(const Plan& plan, const RunOptions& = {});
 
@@ -46,6 +49,24 @@ inline constexpr int64_t kNoIndex = -1;  // zero-length tuples
 // One entry per output element, or per update, in row-major order. Throws IndexError as a run
 // would.
 std::vector<ElementSource> element_map(const Plan& plan, const ConstTensor& indices);
+
+// What there is of a call's memory, laid out as its plan has it. Null: none.
+struct PictureMemory {
+  const void* data = nullptr;
+  const void* indices = nullptr;
+  const void* updates = nullptr;
+};
+
+// The call as an SVG document: data, indices and output (of a scatter: updates, indices and
+// output), in which equal colours show which element goes where. Elements without values are called
+// a, b, c; indices of small calls are made up where there are none. Large tensors are cut. Follows
+// the light or dark page that it stands on. `title` stands before the formula in place of the
+// operator. Throws Error where there is nothing to draw, and IndexError as a run would.
+std::string svg_picture(const Plan& plan, const PictureMemory& memory = {},
+                        const std::string& title = {});
+
+// The same of a bag: which rows of data go into which bag. The output of `memory` is not used.
+std::string svg_picture(const BagPlan& plan, const BagMemory& memory = {});
 
 }  // namespace sheaf
 

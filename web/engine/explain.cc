@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "answers.h"
-#include "element_text.h"
-#include "formula.h"
+#include "pictures/element_text.h"
+#include "pictures/formula.h"
+#include "pictures/scene.h"
 #include "plan/lower.h"
-#include "scene.h"
+#include "problem/bag_text.h"
 #include "sheaf/error.h"
 #include "support/text.h"
 
 namespace sheaf::web {
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
 
 // The text of a plan is a heading, a line for each loop, one for each coordinate, and the move.
 Json plan_json(const Plan& plan) {
@@ -72,28 +63,29 @@ Json kernels_json(const Plan& plan) {
 }
 
 std::string element_of(const TensorSpec& spec, const Literal& values, int64_t element) {
-  return cli::element_text(spec.dtype, values.data() + element * spec.dtype.bytes());
+  return pictures::element_text(spec.dtype, values.data() + element * spec.dtype.bytes());
 }
 
 // "output[0, 1] = data[indices[0, 1], 1] = data[2, 1] = 7", and of a scatter
 // "output[indices[0], 1] += updates[0, 1]: output[2, 1] += 7".
 std::string filled_formula(const Call& call, int64_t element, const ElementSource& source) {
   const Request& r = call.plan.request();
-  const std::string general = cli::formula_at(r, cli::position_of(element, r.grid().sizes));
+  const std::string general =
+      pictures::formula_at(r, pictures::position_of(element, r.grid().sizes));
   if (is_scatter(r.op)) {
     if (source.data == kSkipped) {
       return general + ": out of range, so it is skipped";
     }
     const size_t sign = general.rfind("= updates");
     const size_t before = general.rfind(' ', sign);
-    return cat(general, ": ", cli::named("output", source.data, r.output.sizes),
+    return cat(general, ": ", pictures::named("output", source.data, r.output.sizes),
                general.substr(before, sign + 2 - before),
                element_of(r.updates, call.updates, element));
   }
   if (source.data == kFilled) {
     return general + ": out of range, so it is the fill value";
   }
-  const std::string where = cli::named("data", source.data, r.data.sizes);
+  const std::string where = pictures::named("data", source.data, r.data.sizes);
   const bool plain = general.ends_with("= " + where);
   return cat(general, plain ? "" : cat(" = ", where), " = ",
              element_of(r.data, call.data, source.data));
@@ -115,7 +107,7 @@ Json map_json(const Call& call, const std::vector<ElementSource>& map) {
 }
 
 Json colors_json(const Request& r) {
-  const cli::Colors colors(r);
+  const pictures::Colors colors(r);
   Json list = Json::array();
   const int64_t count = element_count(r.data.sizes);
   for (int64_t e = 0; e < count; ++e) {
@@ -126,12 +118,25 @@ Json colors_json(const Request& r) {
 
 }  // namespace
 
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
 Json explain_json(std::string_view problem) {
+  if (is_bag_text(problem)) {
+    return bag_json(problem);
+  }
   const Call call = read_call(problem);
   const Request& r = call.plan.request();
   Json json = {{"call", call_json(r)},
-               {"formula", cli::formula(r)},
-               {"summary", cli::summary(r.op)},
+               {"formula", pictures::formula(r)},
+               {"summary", pictures::summary(r.op)},
                {"plan", plan_json(call.plan)},
                {"tuple", tuple_json(call.plan)},
                {"kernels", kernels_json(call.plan)},
