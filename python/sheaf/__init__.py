@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Indexed data movement in tensors: NumPy, PyTorch, JAX and other arrays in, the same kind out."""
 
-from . import cuda
+from . import cuda, moe, vulkan
+from ._bags import bag, plan_bag, segment_reduce
+from ._encoded import Encoded, encoded_rows
 from ._errors import (
     ArgumentError,
     AxisError,
@@ -19,6 +21,7 @@ from ._errors import (
 )
 from ._config import show_config, warn_if_slow
 from ._explain import Explanation, explain
+from ._explain_bags import BagExplanation
 from ._files import File, RowCache, Table, open, open_raw
 from ._functions import (
     gather,
@@ -46,7 +49,7 @@ from ._moves import (
     top_k,
 )
 from ._numpy_names import add_at, bincount, put_along_axis, take, take_along_axis
-from ._sheaf import Plan, Spec, version
+from ._sheaf import BagPlan, Plan, Spec, version
 from ._threads import get_num_threads, num_threads, read_environment, set_num_threads
 
 __version__ = version()
@@ -58,9 +61,12 @@ del read_environment, warn_if_slow
 __all__ = [
     "ArgumentError",
     "AxisError",
+    "BagExplanation",
+    "BagPlan",
     "BufferError",
     "DTypeError",
     "DeviceError",
+    "Encoded",
     "Error",
     "Explanation",
     "File",
@@ -77,21 +83,25 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "add_at",
+    "bag",
     "bincount",
     "cast",
     "concat",
     "cuda",
+    "encoded_rows",
     "explain",
     "gather",
     "gather_elements",
     "gather_nd",
     "get_num_threads",
+    "moe",
     "nonzero",
     "num_threads",
     "one_hot",
     "open",
     "open_raw",
     "pad",
+    "plan_bag",
     "plan_gather",
     "plan_gather_elements",
     "plan_gather_nd",
@@ -103,6 +113,7 @@ __all__ = [
     "scatter",
     "scatter_elements",
     "scatter_nd",
+    "segment_reduce",
     "set_num_threads",
     "show_config",
     "split",
@@ -110,10 +121,18 @@ __all__ = [
     "take_along_axis",
     "tile",
     "top_k",
+    "vulkan",
 ]
+
+
+def load_ipython_extension(shell: object) -> None:
+    """%load_ext sheaf: %%explain draws the gathers and scatters of a cell."""
+    from . import _magic
+    _magic.load(shell)
+
 
 for _name in __all__:  # where users find them, and where pickle looks for them
     if getattr(globals()[_name], "__module__", "").startswith("sheaf._") and _name not in (
-            "Plan", "RowCache", "Spec"):
+            "BagPlan", "Plan", "RowCache", "Spec"):
         globals()[_name].__module__ = "sheaf"
 del _name

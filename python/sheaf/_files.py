@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Union
@@ -10,6 +11,7 @@ from typing import Any, Union
 import numpy
 
 from . import _sheaf
+from ._errors import ArgumentError, DTypeError, refusal
 from ._sheaf import RowCache
 from ._table_index import select
 
@@ -21,7 +23,10 @@ _NUMPY_NAMES = {
     "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
 }
 # Types that NumPy knows through ml_dtypes; without it, their bits come as unsigned integers.
-_ML_NAMES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
+_ML_NAMES = {
+    "bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2",
+    "i4": "int4", "u4": "uint4", "i2": "int2", "u2": "uint2",
+}
 
 
 def _numpy_dtype(name: str) -> numpy.dtype[Any]:
@@ -37,6 +42,9 @@ def _numpy_dtype(name: str) -> numpy.dtype[Any]:
     return numpy.dtype(f"V{name.removeprefix('opaque')}")
 
 
+# What encoded rows may become.
+_DECODED = {"f32": "f32", "float32": "f32", "f16": "f16", "float16": "f16",
+            "bf16": "bf16", "bfloat16": "bf16"}
 # Built-in types of as many bytes.
 _BITS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
 _INDEX_NAMES = {numpy.dtype(numpy_name): name for name, numpy_name in _NUMPY_NAMES.items()}
@@ -59,18 +67,23 @@ class Table:
         self._table = table
         self._origin = origin  # what opens it again
         self._info: tuple[Any, ...] = table.info()
-        self._dtype = _numpy_dtype(self._info[1])
+        self._encoding = None if self._info[9] == "plain" else self._info[9]
+        self._shape = self._info[10] if self._encoding else self._info[2]
+        self._dtype = _numpy_dtype("f32" if self._encoding else self._info[1])
         self._stats: dict[str, Any] = {}
 
     # None of these can be assigned: calls depend on them.
     name = property(lambda self: self._info[0], doc="The tensor's name in its file.")
-    shape = property(lambda self: self._info[2])
+    shape = property(lambda self: self._shape)
     nbytes = property(lambda self: self._info[3])
     path = property(lambda self: self._info[4], doc="The file that holds the data.")
     offset = property(lambda self: self._info[5], doc="Of the first byte in that file.")
     order = property(lambda self: self._info[6], doc='"C" or "F".')
-    storage = property(lambda self: self._info[7], doc='"plain", "deflate" or "fields".')
-    dtype = property(lambda self: self._dtype)
+    storage = property(lambda self: self._info[7],
+                       doc='"plain"; "deflate", "fields" or "packed": decoded as it is read.')
+    encoding = property(lambda self: self._encoding,
+                        doc='Of rows that are stored in a few bits ("q8_0"); None for all others.')
+    dtype = property(lambda self: self._dtype, doc="Of elements; of encoded ones, once decoded.")
     stats = property(lambda self: self._stats,
                      doc="What the last call read: blocks, bytes, requests, cache hits.")
 
@@ -84,7 +97,8 @@ class Table:
         return int(self.shape[0])
 
     def __repr__(self) -> str:
-        return f"sheaf.Table({self.name!r}, {self.dtype}, {list(self.shape)}, {self.path!r})"
+        kind = self.encoding or self.dtype
+        return f"sheaf.Table({self.name!r}, {kind}, {list(self.shape)}, {self.path!r})"
 
     def __reduce__(self) -> Any:
         """A pickled table is opened again, by its path, where it is unpickled."""
@@ -93,7 +107,11 @@ class Table:
     def __array__(self, dtype: Any = None, copy: Any = None) -> numpy.ndarray[Any, Any]:
         if copy is False:
             raise ValueError("a table in a file cannot be shown without a copy")
-        array: numpy.ndarray[Any, Any] = self._table.load().view(self.dtype).reshape(self.shape)
+        array: numpy.ndarray[Any, Any]
+        if self.encoding:  # one tuple without components names everything
+            array = self._gather("gather_nd", numpy.zeros(0, numpy.int64))
+        else:
+            array = self._table.load().view(self.dtype).reshape(self.shape)
         return array if dtype is None else array.astype(dtype)
 
     def __getitem__(self, key: Any) -> Any:
@@ -103,21 +121,45 @@ class Table:
     def _gather(self, op: str, indices: Any, axis: int = 0, batch_dims: int = 0,
                 broadcast: bool = False, *, out_of_range: str = "fail",
                 negative: str = "from_end", fill_value: Any = 0,
-                out: Path | None = None, **settings: Any) -> Any:
+                out: Path | None = None, dtype: Any = None, packed: bool = False,
+                **settings: Any) -> Any:
         # What runs the caller's code comes first; then nothing but this call sees the indices.
         path = None if out is None else os.fspath(out)
         how = _settings(settings)
+        decoded, result_type = self._result_type(dtype, packed)
         array, type_name = _indices(indices)
         result, shape, self._stats = self._table.gather(
             op, array, type_name, axis, batch_dims, broadcast, out_of_range, negative, fill_value,
-            b"" if path is None else os.fsencode(path), how)
-        return path if result is None else result.view(self.dtype).reshape(shape)
+            b"" if path is None else os.fsencode(path), how, decoded)
+        return path if result is None else result.view(result_type).reshape(shape)
+
+    def _result_type(self, dtype: Any, packed: bool) -> tuple[str, numpy.dtype[Any]]:
+        """What encoded rows are decoded to, by Sheaf's name; "" if nothing is decoded."""
+        if self.encoding is None:
+            if dtype is not None or packed:
+                raise ArgumentError(refusal(
+                    "gather: dtype and packed are for encoded tables",
+                    f"{self.name!r} is {self.dtype}{list(self.shape)}", "neither; result.astype()"))
+            return "", self.dtype
+        if packed:
+            if dtype is not None:
+                raise ArgumentError(refusal("gather: dtype of packed rows", f"dtype = {dtype!r}",
+                                            "packed=True alone: rows of bytes"))
+            return "", numpy.dtype(numpy.uint8)
+        name = "f32" if dtype is None else _DECODED.get(
+            dtype if isinstance(dtype, str) else numpy.dtype(dtype).name, "")
+        if not name:
+            raise DTypeError(refusal("gather: unsupported dtype",
+                                     f"encoded rows become no {dtype!r}",
+                                     '"float32", "float16" or "bfloat16"'))
+        return name, _numpy_dtype(name)
 
     def gather(self, indices: Any, *, axis: int = 0, batch_dims: int = 0, **rest: Any) -> Any:
         """sheaf.gather with this table as data. Keywords besides those of the operator:
         out (a path: the result becomes a file), format (of that file, whatever its suffix says),
         memory (bytes), cache (a RowCache), depth (reads in flight), direct (past the page cache),
-        reader ("io_uring" or "pread")."""
+        reader ("io_uring" or "pread"); of an encoded table dtype ("float32", "float16", "bfloat16")
+        and packed (rows of bytes, as they are stored)."""
         return self._gather("gather", indices, axis, batch_dims, **rest)
 
     def gather_elements(self, indices: Any, *, axis: int = 0, broadcast: bool = False,
@@ -132,6 +174,10 @@ class Table:
     def _scatter(self, op: str, indices: Any, updates: Any, axis: int = 0, batch_dims: int = 0, *,
                  reduction: str = "none", include_self: bool = True, out_of_range: str = "fail",
                  negative: str = "from_end", out: Path | None = None, **settings: Any) -> None:
+        if self.encoding:
+            raise DTypeError(refusal(f"{op}: encoded rows are only read",
+                                     f"{self.name!r} is {self.encoding}{list(self.shape)}",
+                                     "a scatter into the decoded table: gather(..., out=PATH)"))
         path = b"" if out is None else os.fsencode(out)
         how = _settings(settings)
         values = numpy.asarray(updates, order="C")
@@ -169,20 +215,51 @@ def _settings(values: dict[str, Any]) -> Any:
     return settings
 
 
+_MOST_NAMES = 8  # in the message about a wrong one
+
+
 class File(Mapping[str, Table]):
-    """The tensors of a file, by name. Opening reads the headers only."""
+    """The tensors of a file, by name. Opening reads the headers only.
+
+    close(), or the end of a with block, lets go of the file; tables that were taken from it stay
+    open as long as they are there.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = os.fspath(path)
-        self._file = _sheaf.FileHandle(os.fsencode(self.path))
+        self._file: Any = _sheaf.FileHandle(os.fsencode(self.path))
         self.format: str = self._file.format()
         self.metadata: dict[str, str] = dict(self._file.metadata())
         self._names = [info[0] for info in self._file.tensors()]
 
     def __getitem__(self, name: str) -> Table:
         if name not in self._names:
-            raise KeyError(name)
-        return Table(self._file.table(name), (self.path, name))
+            raise KeyError(self._about_name(name))
+        return Table(self._open_file().table(name), (self.path, name))
+
+    def _about_name(self, name: Any) -> str:
+        near = difflib.get_close_matches(str(name), self._names, 1)
+        shown = ", ".join(self._names[:_MOST_NAMES])
+        more = len(self._names) - _MOST_NAMES
+        return (f"{name!r} is no tensor of {self.path}"
+                f"{f'; did you mean {near[0]!r}?' if near else ';'} it has {shown or 'none'}"
+                f"{f' and {more} more' if more > 0 else ''}")
+
+    def _open_file(self) -> Any:
+        if self._file is None:
+            raise ValueError(f"{self!r} is closed")
+        return self._file
+
+    def close(self) -> None:
+        """Lets go of the file. Names and metadata stay."""
+        self._file = None
+
+    def __enter__(self) -> File:
+        self._open_file()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -192,7 +269,7 @@ class File(Mapping[str, Table]):
 
     def table(self) -> Table:
         """The only tensor of the file."""
-        return Table(self._file.table(""), (self.path, ""))
+        return Table(self._open_file().table(""), (self.path, ""))
 
     def __reduce__(self) -> Any:
         return File, (self.path,)
@@ -202,7 +279,7 @@ class File(Mapping[str, Table]):
 
 
 def open(path: Path) -> File:
-    """Opens a .npy, .npz, .safetensors (or its .index.json) or .onnx file."""
+    """Opens a .npy, .npz, .safetensors (or its .index.json), .onnx or .gguf file."""
     return File(path)
 
 

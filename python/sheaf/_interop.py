@@ -43,12 +43,13 @@ _NUMPY_NAMES = {
     "u16": "uint16", "u32": "uint32", "u64": "uint64", "f16": "float16", "f32": "float32",
     "f64": "float64", "c64": "complex64", "c128": "complex128",
 }
+_ML_NAMES = {"bf16": "bfloat16", "i4": "int4", "u4": "uint4", "i2": "int2", "u2": "uint2"}
 
 
-def _numpy_dtype(dtype: Any) -> Any:
+def numpy_dtype(dtype: Any) -> Any:
     """`dtype` is NumPy's, or a name of Sheaf's."""
-    if dtype == "bf16":
-        return numpy.dtype(importlib.import_module("ml_dtypes").bfloat16)
+    if isinstance(dtype, str) and dtype in _ML_NAMES:
+        return numpy.dtype(getattr(importlib.import_module("ml_dtypes"), _ML_NAMES[dtype]))
     return numpy.dtype(_NUMPY_NAMES[dtype] if isinstance(dtype, str) else dtype)
 
 
@@ -60,7 +61,7 @@ def converted(values: Any, dtype: Any) -> Any:
     """
     array = numpy.asarray(values)
     try:
-        wanted = _numpy_dtype(dtype)
+        wanted = numpy_dtype(dtype)
         widest = _ORDER.get(wanted.kind, 9)  # records, dates: NumPy knows
         if array.size and _ORDER.get(array.dtype.kind, 9) > widest:
             return array
@@ -146,6 +147,13 @@ def array_like(array: Any, exporter: Any) -> Any:
     return _importer(array)(exporter)
 
 
+def torch_empty(like: Any, shape: Any, dtype: str) -> Any:
+    """Beside a tensor, of another dtype, which has a name of Sheaf's."""
+    torch = sys.modules["torch"]
+    name = {**_NUMPY_NAMES, "bf16": "bfloat16"}[dtype]
+    return like.new_empty(shape, dtype=getattr(torch, name))
+
+
 def cupy_empty(shape: Any, dtype: Any) -> Any:
     return sys.modules["cupy"].empty(shape, dtype)
 
@@ -158,9 +166,9 @@ def assign(array: Any, values: Any) -> None:
 def on_host(array: Any) -> Any:
     """A copy in host memory of an array on a GPU; everything else as it is."""
     device = getattr(array, "__dlpack_device__", lambda: (1, 0))()
-    if int(device[0]) not in (2, 13):
+    if int(device[0]) not in (2, 7, 13):
         return array
-    for copy in ("cpu", "get"):  # PyTorch, CuPy
+    for copy in ("cpu", "get", "numpy"):  # PyTorch, CuPy, sheaf.vulkan
         if hasattr(array, copy):
             return getattr(array, copy)()
     return numpy.asarray(array)

@@ -12,8 +12,8 @@ from typing import Any, Sequence
 import numpy
 
 from . import _sheaf
+from ._dispatch import is_torch
 from ._errors import ArgumentError, refusal
-from ._functions import is_torch
 
 
 def _array(x: Any) -> Any:

@@ -8,8 +8,9 @@ from typing import Any, Literal
 import numpy
 
 from . import _sheaf
+from ._dispatch import all_numpy, is_torch, torch_calls
 from ._errors import ArgumentError, refusal
-from ._functions import is_torch, load_torch, scatter, scatter_elements, scatter_nd
+from ._functions import scatter, scatter_elements, scatter_nd
 
 
 def _one_of(call: str, **given: Any) -> Any:
@@ -33,8 +34,8 @@ def take(x: Any = None, indices: Any = None, axis: int | None = None, out: Any =
     """
     if x is None or a is not None:
         x = _one_of("take", x=x, a=a)
-    if is_torch(x) or is_torch(out):
-        return load_torch().take(x, indices, axis, out, mode, threads)
+    if not all_numpy(x, indices, out) and (is_torch(x) or is_torch(out)):
+        return torch_calls().take(x, indices, axis, out, mode, threads)
     return _sheaf.take(x, indices, axis, out, mode, threads)
 
 
@@ -50,8 +51,8 @@ def take_along_axis(x: Any = None, indices: Any = None, axis: int | None = -1, *
         x = _one_of("take_along_axis", x=x, arr=arr)
     if axis is None:
         _check_flat("take_along_axis", indices)
-    if is_torch(x) or is_torch(out):
-        return load_torch().take_along_axis(x, indices, axis, out, threads)
+    if not all_numpy(x, indices, out) and (is_torch(x) or is_torch(out)):
+        return torch_calls().take_along_axis(x, indices, axis, out, threads)
     return _sheaf.take_along_axis(x, indices, axis, out, threads)
 
 
@@ -66,7 +67,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, *,
     if axis is None:
         _check_flat("put_along_axis", indices)
     if is_torch(arr):
-        load_torch().put_along_axis(arr, indices, values, axis, threads)
+        torch_calls().put_along_axis(arr, indices, values, axis, threads)
         return
     if axis is not None and isinstance(arr, numpy.ndarray):
         arr, indices, values, axis = _unstretched(arr, indices, values, axis)
@@ -111,8 +112,7 @@ def add_at(a: Any, indices: Any, b: Any = None, *, threads: int = 0) -> None:
     """
     if type(a) is numpy.ndarray and type(indices) is numpy.ndarray and b is not None and (
             indices.dtype.kind in "iu" and a.dtype.isnative):
-        _sheaf.run_scatter("scatter", a, indices, b, a, threads, False, 0, 0, "add", True, False,
-                           "", "fail", "from_end")
+        _sheaf.run_scatter("scatter", a, indices, b, a, reduction="add", threads=threads)
         return
     if b is None:
         raise ArgumentError(refusal(
@@ -120,7 +120,7 @@ def add_at(a: Any, indices: Any, b: Any = None, *, threads: int = 0) -> None:
             "there is nothing to add",
             "add_at(a, indices, b)"))
     if is_torch(a):
-        load_torch().add_at(a, indices, b, threads)
+        torch_calls().add_at(a, indices, b, threads)
         return
     if isinstance(a, numpy.ndarray) and not a.dtype.isnative:
         native = a.astype(a.dtype.newbyteorder("="))

@@ -11,6 +11,8 @@
 namespace sheaf::python {
 namespace {
 
+bool holds_indices(Role role) { return role == Role::kIndices || role == Role::kSegments; }
+
 std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
 
 std::string text_of(PyArray_Descr* descr) {
@@ -28,6 +30,10 @@ DType added_dtype(PyArray_Descr* descr) {
   const DType type = name == "bfloat16"        ? bf16
                      : name == "float8_e4m3fn" ? f8e4m3
                      : name == "float8_e5m2"   ? f8e5m2
+                     : name == "int4"          ? i4
+                     : name == "uint4"         ? u4
+                     : name == "int2"          ? i2
+                     : name == "uint2"         ? u2
                                                : opaque(PyDataType_ELSIZE(descr));
   known.emplace(descr->type_num, type);
   return type;
@@ -112,7 +118,7 @@ Snapshot snapshot_of(PyArrayObject* array) {
 void view_numpy(View& view, nb::object object, const Argument& argument) {
   PyArrayObject* array = as_array(object.ptr());
   PyArray_Descr* const descr = PyArray_DESCR(array);
-  if (argument.role == Role::kIndices) {
+  if (holds_indices(argument.role)) {
     if (PyTypeNum_ISINTEGER(descr->type_num) && !PyArray_ISNBO(descr->byteorder)) {
       view_numpy(view, native_copy(array), argument);
       return;
@@ -186,7 +192,7 @@ void view_converted(View& view, nb::handle object, const Argument& argument) {
   }
   const bool nothing_in_it =
       PyArray_SIZE(as_array(array.ptr())) == 0 && PySequence_Check(object.ptr()) != 0;
-  if (argument.role == Role::kIndices && nothing_in_it) {  // NumPy calls [] float64
+  if (holds_indices(argument.role) && nothing_in_it) {  // NumPy calls [] float64
     array = nb::steal(PyArray_Cast(as_array(array.ptr()), NPY_INT64));
   }
   view_numpy(view, std::move(array), argument);
@@ -219,6 +225,11 @@ const char* to_string(Role role) {
     case Role::kIndices: return "indices";
     case Role::kUpdates: return "updates";
     case Role::kOutput: return "out";
+    case Role::kSegments: return "segments";
+    case Role::kWeights: return "weights";
+    case Role::kStored: return "stored";
+    case Role::kScales: return "scales";
+    case Role::kZeros: return "zeros";
   }
   return "";
 }
@@ -382,7 +393,8 @@ View flattened(const View& view, Placement& placement, std::string_view call) {
     refuse_if_changed(view, call);
     nb::object copy = nb::steal(PyArray_Ravel(as_array(raw.ptr()), NPY_CORDER));
     if (!copy.is_valid()) {
-      throw nb::python_error();
+      nb::python_error error;  // no memory for the copy
+      refuse_unreadable(error, {call, view.role});
     }
     flat.tensor.data = PyArray_DATA(as_array(copy.ptr()));
     flat.copy = std::move(copy);

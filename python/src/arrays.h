@@ -54,7 +54,18 @@ class Import {
   const DLTensor* tensor_ = nullptr;
 };
 
-enum class Role { kData, kIndices, kUpdates, kOutput };
+enum class Role {
+  kData,
+  kIndices,
+  kUpdates,
+  kOutput,
+  // Of bags and encoded tables.
+  kSegments,
+  kWeights,
+  kStored,
+  kScales,
+  kZeros,
+};
 
 const char* to_string(Role role);
 
@@ -152,8 +163,8 @@ View flattened(const View& view, Placement& placement, std::string_view call);
 nb::object raw_numpy_view(const View& view);
 nb::object raw_numpy_view(const Tensor& tensor);
 
-// A contiguous array of the given shape, of the same kind, dtype and device as `like`. It is
-// written to through memory() and then handed over by finish().
+// A contiguous array of the given shape, of the same kind and device as `like`, and of its dtype
+// unless `spec` has another. It is written to through memory() and then handed over by finish().
 class Result {
  public:
   Result(const View& like, const TensorSpec& spec);
@@ -172,6 +183,10 @@ class Result {
   nb::object like_;    // whose library takes the exporter over; empty if `object_` is the array
   void* memory_ = nullptr;
 };
+
+// Device memory as an object that exports it by DLPack.
+nb::object exported_memory(std::unique_ptr<DeviceMemory> memory, const TensorSpec& spec,
+                           const DLDataType& type, const DLDevice& device);
 
 // Copies the elements of `source` to `out`, which has its sizes, whatever strides `out` has.
 void copy_into(const View& out, const Tensor& source, std::string_view call);

@@ -17,14 +17,22 @@
 namespace sheaf::python {
 
 // Each fills in its part of the module.
+void bind_bag_gradients(nanobind::module_& module);
 void bind_functions(nanobind::module_& module);
 void bind_plans(nanobind::module_& module);
 void bind_gpu(nanobind::module_& module);
 void bind_jax(nanobind::module_& module);
 void bind_files(nanobind::module_& module);
+void bind_moe(nanobind::module_& module);
 void bind_moves(nanobind::module_& module);
+void bind_sharded(nanobind::module_& module);
 void bind_sums(nanobind::module_& module);
 void bind_torch(nanobind::module_& module);
+void bind_encoded(nanobind::module_& module);
+void bind_bags(nanobind::module_& module);
+void bind_vulkan(nanobind::module_& module);
+void bind_bag_plans(nanobind::module_& module);
+void bind_pictures(nanobind::module_& module);
 
 // Is this a sheaf.Table? One comparison: every call asks.
 bool is_table(nb::handle object);

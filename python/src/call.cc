@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "call.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "arrays.h"
 #include "bindings.h"
 #include "errors.h"
-#include "gpu.h"
+#include "gpu_run.h"
 #include "plan/byte_ranges.h"
 #include "plan/refuse.h"
 #include "plan/scalar.h"
@@ -17,35 +19,10 @@ namespace sheaf::python {
 namespace {
 
 bool elsewhere(const Placement& placement, const DLDevice& device) {
-  return !is_gpu(device) || device.device_id != placement.device;
+  return !same_device(device, placement.device);
 }
 
-// Scalars and the dimension numbers of XLA are awkward to compare: plans with them are made anew.
-bool cacheable(const Request& r) {
-  return r.rule.out_of_range != OutOfRange::kFill && r.xla == nullptr;
-}
-
-bool same(const Request& known, const Request& r, const Tensors& tensors) {
-  return known.op == r.op && known.axis == r.axis && known.batch_dims == r.batch_dims &&
-         known.broadcast == r.broadcast && known.rule.negative == r.rule.negative &&
-         known.rule.out_of_range == r.rule.out_of_range && known.name == r.name &&
-         known.data == tensors.data && known.indices == tensors.indices &&
-         (!is_scatter(r.op) ||
-          (known.updates == tensors.updates && known.reduction == r.reduction &&
-           known.include_self == r.include_self && known.relaxed == r.relaxed &&
-           known.accumulate_f32 == r.accumulate_f32 && known.onto_zeros == r.onto_zeros)) &&
-         known.output_given == (tensors.output != nullptr) &&
-         (!known.output_given || known.output == *tensors.output);
-}
-
-std::shared_ptr<const KnownPlan> new_plan(Request r, const Tensors& tensors) {
-  r.data = tensors.data;
-  r.indices = tensors.indices;
-  r.updates = tensors.updates;
-  r.output_given = tensors.output != nullptr;
-  if (r.output_given) {
-    r.output = *tensors.output;
-  }
+std::shared_ptr<const KnownPlan> new_plan(const Request& r) {
   try {
     const Plan plan = make_plan(r);
     return std::make_shared<const KnownPlan>(
@@ -80,10 +57,6 @@ bool is_short(const Plan& plan) {
   };
   return bytes(plan.output()) <= kBytes && bytes(plan.indices()) <= kBytes &&
          (!plan.is_scatter() || bytes(plan.updates()) <= kBytes);
-}
-
-Tensors tensors_of(const Arrays& arrays, const TensorSpec* output = nullptr) {
-  return {arrays.data.tensor.spec, arrays.indices.tensor.spec, arrays.updates.tensor.spec, output};
 }
 
 // True for a range that the address space has room for; Plan::run refuses others.
@@ -128,10 +101,11 @@ void refuse_other_meaning(std::string_view call, const Arrays& arrays) {
 }
 
 // By a temporary that is copied to `out` at the end: also right if `out` shares memory with data.
-void run_by_detour(const Call& call, const Arrays& arrays) {
+void run_by_detour(Call& call, const Arrays& arrays) {
   const TensorSpec& out = arrays.out.tensor.spec;
   const TensorSpec contiguous(out.dtype, out.sizes);
-  const auto known = plan_for(call.request, tensors_of(arrays, &contiguous));
+  call.request.set_output(contiguous);
+  const auto known = plan_for(call.request);
   if (arrays.placement.on_gpu) {
     Result temporary(arrays.out, contiguous);
     run(known->plan, arrays, temporary.memory(), call.threads, true);
@@ -143,12 +117,13 @@ void run_by_detour(const Call& call, const Arrays& arrays) {
   copy_into(arrays.out, temporary.tensor(), call.request.name);
 }
 
-void run_into_out(const Call& call, const Arrays& arrays) {
+void run_into_out(Call& call, const Arrays& arrays) {
   if (!arrays.out.whole_strides) {
     run_by_detour(call, arrays);
     return;
   }
-  const auto known = plan_for(call.request, tensors_of(arrays, &arrays.out.tensor.spec));
+  call.request.set_output(arrays.out.tensor.spec);
+  const auto known = plan_for(call.request);
   if (call.overlap_allowed && out_overlaps(*known, arrays)) {
     run_by_detour(call, arrays);
     return;
@@ -221,10 +196,9 @@ void refuse_other_devices(std::string_view call, const Arrays& arrays) {
     }
   }
   if (other != nullptr) {
-    raise_argument(
-        refusal_text(cat(call, ": arrays on different devices"), places,
-                     cat(other, " moved to ", text_of({gpu::kDlpackType, arrays.placement.device}),
-                         "; nothing is copied between devices in silence")));
+    raise_argument(refusal_text(cat(call, ": arrays on different devices"), places,
+                                cat(other, " moved to ", text_of(arrays.placement.device),
+                                    "; nothing is copied between devices in silence")));
   }
 }
 
@@ -316,24 +290,8 @@ void run_at(const Placement& placement, const Plan& plan, const Memory& memory, 
     is_short(plan) ? work() : without_gil(work);
     return;
   }
-  const gpu::DeviceGuard guard(placement.device);
-  const bool fails = plan.nest().out_of_range == OutOfRange::kFail;
-  const bool later = fails && reports_later(placement);
-  const RunOptions options{.output_is_fresh = fresh && !later};
-  const size_t bytes = workspace_bytes(plan, gpu::queue({}, placement.stream), options);
-  const bool waits = (fails && bytes != 0 && !later) || placement.waits;
-  const GpuMemory workspace = waits ? spare_memory(placement, bytes) : gpu_memory(placement, bytes);
-  if (last_check) {
-    last_check();
-  }
-  const Queue queue = gpu::queue(workspace.view, placement.stream);
-  without_gil([&] { run_on(queue, options); });
-  if (waits) {
-    without_gil([&] { finish(plan, queue); });
-    keep_spare(placement, workspace);
-  } else if (later) {
-    keep_verdict(plan, placement, workspace);
-  }
+  run_on_gpu(placement, plan, plan.nest().out_of_range == OutOfRange::kFail, fresh, run_on,
+             last_check);
 }
 
 void spread_large_elements(Request& r, Arrays& arrays) {
@@ -371,25 +329,29 @@ void spread_large_elements(Request& r, Arrays& arrays) {
   }
 }
 
-std::shared_ptr<const KnownPlan> plan_for(const Request& request, const Tensors& tensors) {
-  constexpr int kKept = 8;
-  thread_local std::shared_ptr<const KnownPlan> kept[kKept];
-  thread_local int oldest = 0;
-  if (!cacheable(request)) {
-    return new_plan(request, tensors);
+std::shared_ptr<const KnownPlan> plan_for(const Request& request) {
+  thread_local std::array<std::shared_ptr<const KnownPlan>, 8> kept;  // the last used one first
+  auto found = std::find_if(kept.begin(), kept.end(), [&](const auto& known) {
+    return known != nullptr && known->asked == request;
+  });
+  if (found == kept.end()) {
+    kept.back() = new_plan(request);
+    found = kept.end() - 1;
   }
-  for (const auto& known : kept) {
-    if (known != nullptr && same(known->asked, request, tensors)) {
-      return known;
-    }
-  }
-  auto known = new_plan(request, tensors);
-  kept[oldest] = known;
-  oldest = (oldest + 1) % kKept;
-  return known;
+  std::rotate(kept.begin(), found, found + 1);
+  return kept.front();
 }
 
-nb::object execute(const Call& call, const Arrays& arrays) try {
+void set_inputs(Request& request, const Arrays& arrays) {
+  request.data = arrays.data.tensor.spec;
+  request.indices = arrays.indices.tensor.spec;
+  if (is_scatter(request.op)) {
+    request.updates = arrays.updates.tensor.spec;
+  }
+}
+
+nb::object execute(Call& call, const Arrays& arrays) try {
+  set_inputs(call.request, arrays);
   if (is_scatter(call.request.op)) {
     refuse_other_meaning(call.request.name, arrays);
   }
@@ -397,7 +359,7 @@ nb::object execute(const Call& call, const Arrays& arrays) try {
     run_into_out(call, arrays);
     return arrays.passed_out;
   }
-  const auto known = plan_for(call.request, tensors_of(arrays));
+  const auto known = plan_for(call.request);
   Result result(arrays.kind(), known->plan.output());
   run(known->plan, arrays, result.memory(), call.threads, true);
   return result.finish(call.scalar_result);

@@ -58,14 +58,25 @@ struct XlaNumbers {
 
 Op op_from_name(std::string_view name);  // "gather", "scatter_nd", …
 
-// A request without its tensors. `descr`: the NumPy dtype of data, or null; it says what a
-// fill_value that is a date becomes.
-Request request_from(Op op, const GatherKeywords& keywords, PyArray_Descr* descr);
+Negative negative_from(std::string_view name);
 
-// `descr`: that of data, or null; dates have no arithmetic here.
-Request request_from(Op op, const ScatterKeywords& keywords, PyArray_Descr* descr);
+// A number of Python, NumPy, PyTorch or JAX. `descr`: see set_options().
+Scalar scalar_from(nb::handle value, PyArray_Descr* descr);
 
-std::shared_ptr<const XlaGatherOptions> xla_options_from(const XlaNumbers& numbers);
+// Refuses elements of NumPy's that can be moved, but not computed with: dates, other byte orders.
+// `option` and its value are what asks for the arithmetic.
+void refuse_arithmetic(std::string_view call, std::string_view option, std::string_view value,
+                       PyArray_Descr* descr);
+
+// Sets the options of a request by its keywords. `descr`: the NumPy dtype of data, or null. It says
+// what a fill_value that is a date becomes, and which elements cannot be reduced.
+void set_options(Request& request, const GatherKeywords& keywords, PyArray_Descr* descr);
+void set_options(Request& request, const ScatterKeywords& keywords, PyArray_Descr* descr);
+
+XlaGatherOptions xla_options_from(const XlaNumbers& numbers);
+
+// Each word for a reduction, also those of other libraries, and its name here.
+nb::dict reductions();
 
 // NumPy's mode= of take.
 IndexRule rule_from_mode(std::string_view mode);
@@ -83,7 +94,9 @@ int set_process_threads(int threads);
 int set_own_threads(int threads);
 
 struct Call {
-  Request request;  // the options; its tensors are those of the arrays
+  explicit Call(Op op) : request(request_from(op)) {}
+
+  Request request;
   int threads = 0;
   bool overlap_allowed = false;      // an output that overlaps an input is written by a detour
   bool scalar_result = false;        // NumPy: a result without dimensions is a scalar
@@ -126,26 +139,19 @@ struct Memory {
   void* output;
 };
 
-// Runs the plan, on a GPU in the order of the stream of `placement`. `fresh`: nobody looks at the
-// output if the run fails. `last_check`, if there is one, is called when no code of the caller can
-// run any more.
+// Runs the plan, on a GPU in the order of the stream of `placement`. `fresh`: the output is
+// discarded if the run fails. `last_check`, if there is one, is called when no code of the caller
+// can run any more.
 void run_at(const Placement& placement, const Plan& plan, const Memory& memory, int threads,
             bool fresh, const std::function<void()>& last_check);
 
-// Runs the call and returns the result: `out` itself, or a new array of data's kind.
-nb::object execute(const Call& call, const Arrays& arrays);
+// Runs the call on the arrays, which its request gets as tensors, and returns the result: `out`
+// itself, or a new array of data's kind.
+nb::object execute(Call& call, const Arrays& arrays);
 
 // Runs a plan made earlier on arrays that must be laid out as it says. Data may be None if the plan
 // scatters onto zeros.
 nb::object execute(const Plan& plan, const Passed& passed, int threads);
-
-// The tensors of a plan; without `output` it is contiguous.
-struct Tensors {
-  const TensorSpec& data;
-  const TensorSpec& indices;
-  const TensorSpec& updates;  // of no meaning to a gather
-  const TensorSpec* output = nullptr;
-};
 
 struct KnownPlan {
   Request asked;
@@ -153,8 +159,11 @@ struct KnownPlan {
   ByteRange data, indices, updates, output;
 };
 
-// The plan for the options of `request` and these tensors, refusals translated. Recent plans of
-// this thread are kept, for a call in a loop asks for the same one again and again.
-std::shared_ptr<const KnownPlan> plan_for(const Request& request, const Tensors& tensors);
+// The plan for `request`, refusals translated. Recent plans of this thread are kept, for a call in
+// a loop asks for the same one again and again.
+std::shared_ptr<const KnownPlan> plan_for(const Request& request);
+
+// The tensors of `request`, but for the output, are those of the arrays.
+void set_inputs(Request& request, const Arrays& arrays);
 
 }  // namespace sheaf::python

@@ -57,19 +57,20 @@ DLDevice announced_device(nb::handle object) {
 void refuse_device(const DLDevice& device, const Argument& argument) {
   const std::string place = cat(to_string(argument.role), " is on ", text_of(device));
   if (!is_gpu(device)) {
-    raise_unsupported(refusal_text(cat(argument.call, ": unsupported device"),
-                                   cat(place, ", but Sheaf reaches CPUs and NVIDIA's GPUs only"),
-                                   "a copy of the array in CPU memory"));
+    raise_unsupported(
+        refusal_text(cat(argument.call, ": unsupported device"),
+                     cat(place, ", but Sheaf reaches CPUs, NVIDIA's GPUs and Vulkan's only"),
+                     "a copy of the array in CPU memory"));
   }
   raise_unsupported(refusal_text(cat(argument.call, ": the GPU is not available"),
-                                 cat(place, ", but ", device_description(gpu::kName)),
+                                 cat(place, ", but ", device_description(gpu::name_of(device))),
                                  "a copy of the array in CPU memory"));
 }
 
-bool is_gpu_usable(int device) {
+bool is_gpu_usable(const DLDevice& device) {
   try {
     const gpu::DeviceGuard guard(device);
-    return device_available(gpu::kName);
+    return device_available(gpu::name_of(device));
   } catch (const Error&) {
     return false;  // no driver, or no such device
   }
@@ -80,13 +81,12 @@ void import_by_capsule(View& view, nb::handle object, const Argument& argument) 
   std::optional<gpu::DeviceGuard> guard;  // PyTorch looks at the current device
   nb::object stream;
   if (on_gpu) {
-    guard.emplace(view.device.device_id);
+    guard.emplace(view.device);
     stream = dlpack_stream(argument.placement, array_type_of(object).library);
   }
   view.import = std::make_shared<Import>(object, stream);
   const DLDevice& given = view.import->tensor().device;
-  const bool agree =
-      on_gpu ? is_gpu(given) && given.device_id == view.device.device_id : is_host(given);
+  const bool agree = on_gpu ? same_device(given, view.device) : is_host(given);
   if (!agree && !is_gpu(given) && !is_host(given)) {
     refuse_device(given, argument);
   }
@@ -129,7 +129,19 @@ void refuse_gradient(nb::handle object, const ArrayType& type, const Argument& a
   }
 }
 
-// PyTorch leaves some negations and conjugations to whoever reads the memory: they are done here.
+// Sums and results would take them for bytes.
+void refuse_hidden_type(nb::handle object, const DLTensor& tensor, const Argument& argument) {
+  if (hides_its_type(object, tensor)) {
+    const nb::object dtype = object.attr("dtype");
+    const std::string name = nb::str(nb::handle(dtype)).c_str();
+    raise_dtype(refusal_text(
+        cat(argument.call, ": ", name, " tensors are not supported"),
+        cat("PyTorch hands over ", to_string(argument.role), " as bytes, without its type"),
+        "x.view(torch.uint8), and back: PyTorch keeps a byte per element"));
+  }
+}
+
+// PyTorch leaves some negations and conjugations to the reader of the memory: they are done here.
 nb::object resolved_tensor(nb::handle object, const ArrayType& type, const Argument& argument) {
   if (type.library != Library::kTorch || !is_lazy_tensor(object)) {
     return nb::borrow(object);
@@ -217,7 +229,7 @@ void view_dlpack(View& view, nb::handle object, const Argument& argument) {
   view.foreign = true;
   view.device = is_direct ? direct.device : announced_device(object);
   const bool leads = argument.placement == nullptr || !argument.placement->on_gpu;
-  if (view.on_gpu() ? leads && !is_gpu_usable(view.device.device_id) : !is_host(view.device)) {
+  if (view.on_gpu() ? leads && !is_gpu_usable(view.device) : !is_host(view.device)) {
     refuse_device(view.device, argument);
   }
   if (view.on_gpu() && argument.placement != nullptr) {
@@ -230,7 +242,11 @@ void view_dlpack(View& view, nb::handle object, const Argument& argument) {
   if (!is_direct) {
     import_by_capsule(view, object, argument);
   }
-  read_tensor(view, is_direct ? direct : view.import->tensor(), argument);
+  const DLTensor& tensor = is_direct ? direct : view.import->tensor();
+  if (type.library == Library::kTorch) {
+    refuse_hidden_type(object, tensor, argument);
+  }
+  read_tensor(view, tensor, argument);
   if (argument.role == Role::kOutput &&
       (type.immutable || (!is_direct && view.import->read_only()))) {
     refuse_read_only(object, argument);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "errors.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <typeinfo>
 #include <utility>
 
 #include "interrupt.h"
+#include "plan/index_error.h"
 #include "plan/refuse.h"
+#include "plan/vocabulary.h"
 #include "support/text.h"
 
 namespace sheaf::python {
@@ -52,9 +55,21 @@ PyObject* class_of(const Error& error) {
   }
 }
 
+// Advice as Python writes it.
+std::string text_of(const Error& error) {
+  const std::string& advice = error.refusal().next;
+  if (advice != kGatherAdvice && advice != kScatterAdvice) {
+    return error.what();
+  }
+  Refusal refusal = error.refusal();
+  refusal.next =
+      cat("out_of_range=\"clamp\" or \"", advice == kScatterAdvice ? "skip" : "fill", "\"");
+  return Error(std::move(refusal)).what();
+}
+
 // Sets the Python error; a bad index carries its position and the number of bad ones.
 void set_error(PyObject* type, const Error& error) {
-  const nb::object exception = nb::handle(type)(error.what());
+  const nb::object exception = nb::handle(type)(text_of(error).c_str());
   if (const auto* bad = dynamic_cast<const IndexError*>(&error)) {
     exception.attr("position") = tuple_of(bad->position());
     exception.attr("bad_count") = bad->bad_count();
@@ -88,7 +103,7 @@ void translate(const std::exception_ptr& thrown, void*) {
   }
 }
 
-// The refusal for an exception of other code: one that whoever expects the original catches.
+// The refusal for an exception of other code. It is caught as the original, too.
 PyObject* class_for(const nb::python_error& error) {
   const std::pair<PyObject*, PyObject*> kinds[] = {{PyExc_MemoryError, classes.out_of_memory},
                                                    {PyExc_BufferError, classes.buffer},
@@ -121,11 +136,7 @@ bool types_differ(const Request& r) {
 
 // Addition of records, an order of complex numbers, a mean of bools.
 bool reduction_is_undefined(const Request& r) {
-  const DType type = r.data.dtype;
-  const bool ordered = r.reduction == Reduction::kMin || r.reduction == Reduction::kMax;
-  return (type.kind() == Kind::kOpaque && r.reduction != Reduction::kNone) ||
-         ((type == c64 || type == c128) && ordered) ||
-         (type == boolean && r.reduction == Reduction::kMean);
+  return refusal_of_reduction(r.reduction, r.data.dtype) != nullptr;
 }
 
 }  // namespace
@@ -178,6 +189,50 @@ void raise_refusal(const Request& r, const Error& error) {
   }
   set_error(type, error);
   throw nb::python_error();
+}
+
+void raise_by_cause(const Error& error) {
+  PyObject* type = class_of(error);
+  const Cause& cause = error.refusal().cause;
+  if (type == classes.argument && cause.reason == Reason::kAxis) {
+    type = classes.axis;
+  } else if (type == classes.argument && cause.reason == Reason::kType) {
+    type = cause.tensor == "indices" ? classes.index_dtype : classes.dtype;
+  } else if (type == classes.argument && cause.reason == Reason::kReduction) {
+    type = classes.dtype;
+  }
+  set_error(type, error);
+  throw nb::python_error();
+}
+
+void throw_as_error(nb::python_error& error, std::string_view who) {
+  if (!error.matches(PyExc_Exception)) {
+    throw std::move(error);
+  }
+  Refusal refusal;
+  if (error.matches(classes.index_dtype)) {
+    refusal.cause = {Reason::kType, "indices"};
+  } else if (error.matches(PyExc_TypeError)) {
+    refusal.cause = {Reason::kType};
+  } else if (error.matches(classes.axis)) {
+    refusal.cause = {Reason::kAxis};
+  } else if (error.matches(PyExc_MemoryError)) {
+    refusal.code = ErrorCode::kOutOfMemory;
+  } else if (error.matches(PyExc_NotImplementedError)) {
+    refusal.code = ErrorCode::kUnsupported;
+  }
+  std::string text = nb::str(error.value()).c_str();
+  if (!error.matches(classes.any) || text.find("\n  try: ") == std::string::npos) {
+    const std::string kind = nb::str(nb::handle(error.type()).attr("__name__")).c_str();
+    text = refusal_text("failed", cat(kind, ": ", text), "what that rank's error says");
+  }
+  text.erase(0, text.starts_with(cat(who, ": ")) ? who.size() + 2 : 0);
+  const size_t detail = text.find("\n  ") + 3, next = text.rfind("\n  try: ");
+  refusal.who = who;
+  refusal.what = text.substr(0, detail - 3);
+  refusal.detail = text.substr(detail, std::max(next, detail) - detail);
+  refusal.next = text.substr(next + 8);
+  throw Error(std::move(refusal));
 }
 
 void raise_argument(const std::string& text) { raise_text(classes.argument, text); }

@@ -8,6 +8,7 @@
 
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "plan/request.h"
 #include "sheaf/error.h"
@@ -25,6 +26,13 @@ void load_errors();
 // The exception for a plan that could not be made: a bad axis becomes AxisError, wrong types
 // DTypeError, everything else what the code says.
 [[noreturn]] void raise_refusal(const Request& request, const Error& error);
+
+// The exception for an error of a call with many parts: its cause says which class.
+[[noreturn]] void raise_by_cause(const Error& error);
+
+// The reverse: throws what Python raised as an error that raise_by_cause() makes the same class of.
+// `who` is the call, where the text does not name one. Interrupts pass unchanged.
+[[noreturn]] void throw_as_error(nb::python_error& error, std::string_view who);
 
 // Sets Python's error for a C++ exception, as nanobind does where it calls the function.
 void set_python_error(const std::exception_ptr& exception);

@@ -14,6 +14,7 @@
 #include "bindings.h"
 #include "call.h"
 #include "errors.h"
+#include "plan/encoded_gather.h"
 #include "sheaf/io.h"
 #include "support/text.h"
 
@@ -31,6 +32,9 @@ nb::tuple shape_of(const TensorSpec& spec) {
   }
   return nb::tuple(sizes);
 }
+
+// Of an encoded tensor, decoded.
+nb::tuple shape_of(const EncodedSpec& spec) { return shape_of(TensorSpec(u8, spec.sizes)); }
 
 // The memory of an Array, kept alive by the NumPy array that shows it.
 Bytes bytes_of(Array array) {
@@ -103,16 +107,6 @@ nb::dict stats_dict(const FileStats& stats) {
   return dict;
 }
 
-Op op_named(std::string_view name) {
-  for (const Op op : {Op::kGather, Op::kGatherElements, Op::kGatherNd, Op::kScatter,
-                      Op::kScatterElements, Op::kScatterNd}) {
-    if (to_string(op) == name) {
-      return op;
-    }
-  }
-  raise_argument("no such operator");
-}
-
 Plan plan_or_raise(const Request& request) {
   try {
     return make_plan(request);
@@ -121,29 +115,49 @@ Plan plan_or_raise(const Request& request) {
   }
 }
 
-// Returns the result's bytes, or None if it went to the file `out`; its shape; and what was read.
-nb::tuple gather_table(const Table& table, std::string_view op, const Input& indices,
-                       const std::string& index_type, int64_t axis, int64_t batch_dims,
-                       bool broadcast, std::string_view out_of_range, std::string_view negative,
-                       nb::handle fill_value, const nb::bytes& out, const Settings& settings) {
-  Request request = request_from(
-      op_named(op), GatherKeywords{axis, batch_dims, broadcast, out_of_range, negative, fill_value},
-      nullptr);
-  const ConstTensor index_tensor = tensor_of(indices, index_type);
-  request.data = table.spec();
-  request.indices = index_tensor.spec;
-  const Plan plan = plan_or_raise(request);
+EncodedGatherPlan encoded_plan_or_raise(const Table& table, const Request& request, DType type) {
+  try {
+    return make_encoded_gather(table.info().encoded, request, type);
+  } catch (const Error& error) {
+    raise_refusal(request, error);
+  }
+}
+
+// By either kind of plan: the result's bytes, or None if it went to the file `out`; its shape; and
+// what was read.
+template <class AnyPlan>
+nb::tuple gather_by(const AnyPlan& plan, const Table& table, const ConstTensor& indices,
+                    const nb::bytes& out, const FileOptions& options) {
   const nb::tuple shape = shape_of(plan.output());
   FileStats stats;
-  const FileOptions options = settings.options();
   if (out.size() != 0) {
     const std::string path = path_of(out);
-    without_gil([&] { stats = run_to_file(plan, table, index_tensor, path, options); });
+    without_gil([&] { stats = run_to_file(plan, table, indices, path, options); });
     return nb::make_tuple(nb::none(), shape, stats_dict(stats));
   }
   Array output(plan.output());
-  without_gil([&] { stats = run(plan, table, index_tensor, output.tensor(), options); });
+  without_gil([&] { stats = run(plan, table, indices, output.tensor(), options); });
   return nb::make_tuple(bytes_of(std::move(output)), shape, stats_dict(stats));
+}
+
+// `decoded` names the type that encoded rows become; empty: rows are moved as they are stored.
+nb::tuple gather_table(const Table& table, std::string_view op, const Input& indices,
+                       const std::string& index_type, int64_t axis, int64_t batch_dims,
+                       bool broadcast, std::string_view out_of_range, std::string_view negative,
+                       nb::handle fill_value, const nb::bytes& out, const Settings& settings,
+                       const std::string& decoded) {
+  Request request = request_from(op_from_name(op));
+  set_options(request,
+              GatherKeywords{axis, batch_dims, broadcast, out_of_range, negative, fill_value},
+              nullptr);
+  const ConstTensor index_tensor = tensor_of(indices, index_type);
+  request.data = table.spec();
+  request.indices = index_tensor.spec;
+  if (!decoded.empty()) {
+    return gather_by(encoded_plan_or_raise(table, request, dtype_from_name(decoded)), table,
+                     index_tensor, out, settings.options());
+  }
+  return gather_by(plan_or_raise(request), table, index_tensor, out, settings.options());
 }
 
 nb::dict scatter_table(const Table& table, std::string_view op, const Input& indices,
@@ -151,14 +165,15 @@ nb::dict scatter_table(const Table& table, std::string_view op, const Input& ind
                        int64_t batch_dims, std::string_view reduction, bool include_self,
                        std::string_view out_of_range, std::string_view negative,
                        const nb::bytes& out, const Settings& settings) {
-  Request request = request_from(op_named(op),
-                                 ScatterKeywords{.axis = axis,
-                                                 .batch_dims = batch_dims,
-                                                 .reduction = reduction,
-                                                 .include_self = include_self,
-                                                 .out_of_range = out_of_range,
-                                                 .negative = negative},
-                                 nullptr);
+  Request request = request_from(op_from_name(op));
+  set_options(request,
+              ScatterKeywords{.axis = axis,
+                              .batch_dims = batch_dims,
+                              .reduction = reduction,
+                              .include_self = include_self,
+                              .out_of_range = out_of_range,
+                              .negative = negative},
+              nullptr);
   const ConstTensor index_tensor = tensor_of(indices, index_type);
   const ConstTensor update_tensor = tensor_of(updates, table.spec().dtype.name());
   request.data = table.spec();
@@ -178,7 +193,8 @@ nb::tuple info_tuple(const TableInfo& info) {
   const bool c_order = info.spec == TensorSpec(info.spec.dtype, info.spec.sizes);
   return nb::make_tuple(info.name, info.spec.dtype.name(), shape_of(info.spec), info.bytes,
                         path_text(info.path), info.offset, c_order ? "C" : "F", info.storage,
-                        info.unsupported);
+                        info.unsupported, std::string(to_string(info.encoded.encoding)),
+                        shape_of(info.encoded));
 }
 
 Table raw_table(const nb::bytes& path, const std::string& type, const std::vector<int64_t>& shape,

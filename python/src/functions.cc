@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions that move elements, as sheaf/_functions.py and its neighbours call them: all
-// arguments by position. take, take_along_axis and put_along_axis speak NumPy.
+// The functions that move elements, as sheaf/_functions.py and its neighbours call them: arrays by
+// position, options by keyword. take, take_along_axis and put_along_axis speak NumPy.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -22,8 +22,7 @@ namespace {
 using nb::literals::operator""_a;
 
 Call numpy_call(Op op, std::string_view name, const IndexRule& rule, int threads) {
-  Call call;
-  call.request.op = op;
+  Call call(op);
   call.request.name = name;
   call.request.rule = rule;
   call.threads = thread_limit(threads);
@@ -67,17 +66,17 @@ nb::object take_along_axis(nb::handle x, nb::handle indices, nb::handle axis, nb
 }
 
 nb::object run_gather(std::string_view op, nb::handle data, nb::handle indices, nb::handle out,
-                      int threads, bool inside_operator, int64_t axis, int64_t batch_dims,
-                      bool broadcast, std::string_view out_of_range, std::string_view negative,
-                      nb::handle fill_value) {
+                      int64_t axis, int64_t batch_dims, bool broadcast,
+                      std::string_view out_of_range, std::string_view negative,
+                      nb::handle fill_value, int threads, bool inside_operator) {
   const Op which = op_from_name(op);
   const GatherKeywords keywords{axis, batch_dims, broadcast, out_of_range, negative, fill_value};
   if (is_table(data)) {
     return gather_from_table(which, data, indices, keywords, out);
   }
   Arrays arrays = view_arrays(to_string(which), {data, indices, out, {}, inside_operator});
-  Call call;
-  call.request = request_from(which, keywords, arrays.data.descr());
+  Call call(which);
+  set_options(call.request, keywords, arrays.data.descr());
   spread_large_elements(call.request, arrays);
   call.threads = thread_limit(threads);
   return execute(call, arrays);
@@ -87,8 +86,7 @@ nb::object run_gather(std::string_view op, nb::handle data, nb::handle indices, 
 // is refused by the plan.
 void stretch_updates(const Request& options, Arrays& arrays) {
   Request r = options;
-  r.data = arrays.data.tensor.spec;
-  r.indices = arrays.indices.tensor.spec;
+  set_inputs(r, arrays);
   r.output = r.data;
   try {
     stretch(arrays.updates, infer_sizes(r));
@@ -97,17 +95,17 @@ void stretch_updates(const Request& options, Arrays& arrays) {
 }
 
 nb::object run_scatter(std::string_view op, nb::handle data, nb::handle indices, nb::handle updates,
-                       nb::handle out, int threads, bool inside_operator, int64_t axis,
-                       int64_t batch_dims, std::string_view reduction, bool include_self,
-                       bool relaxed, std::string_view accumulate, std::string_view out_of_range,
-                       std::string_view negative) {
+                       nb::handle out, int64_t axis, int64_t batch_dims, std::string_view reduction,
+                       bool include_self, bool relaxed, std::string_view accumulate,
+                       std::string_view out_of_range, std::string_view negative, int threads,
+                       bool inside_operator) {
   const Op which = op_from_name(op);
   Arrays arrays = view_arrays(to_string(which), {data, indices, out, updates, inside_operator});
-  Call call;
-  call.request = request_from(which,
-                              ScatterKeywords{axis, batch_dims, reduction, include_self, relaxed,
-                                              accumulate, out_of_range, negative},
-                              arrays.data.descr());
+  Call call(which);
+  set_options(call.request,
+              ScatterKeywords{axis, batch_dims, reduction, include_self, relaxed, accumulate,
+                              out_of_range, negative},
+              arrays.data.descr());
   call.threads = thread_limit(threads);
   spread_large_elements(call.request, arrays);
   if (inside_operator) {
@@ -121,25 +119,24 @@ nb::object run_scatter(std::string_view op, nb::handle data, nb::handle indices,
 // The gradient of a gather: its updates are added up in zeros of the given shape, narrow floats in
 // f32.
 nb::object run_scatter_zeros(std::string_view op, nb::handle updates, nb::handle indices,
-                             const std::vector<int64_t>& shape, int threads, int64_t axis,
-                             int64_t batch_dims, std::string_view out_of_range,
-                             std::string_view negative) {
+                             const std::vector<int64_t>& shape, int64_t axis, int64_t batch_dims,
+                             std::string_view out_of_range, std::string_view negative) {
   const Op which = op_from_name(op);
   Arrays arrays = view_arrays(to_string(which), {{}, indices, nb::none(), updates, true});
   arrays.data.tensor.spec =
       TensorSpec(arrays.updates.tensor.spec.dtype, Dims{std::span<const int64_t>(shape)});
-  Call call;
-  call.request = request_from(which,
-                              ScatterKeywords{.axis = axis,
-                                              .batch_dims = batch_dims,
-                                              .reduction = "add",
-                                              .accumulate = "f32",
-                                              .out_of_range = out_of_range,
-                                              .negative = negative},
-                              nullptr);
+  Call call(which);
+  set_options(call.request,
+              ScatterKeywords{.axis = axis,
+                              .batch_dims = batch_dims,
+                              .reduction = "add",
+                              .accumulate = "f32",
+                              .out_of_range = out_of_range,
+                              .negative = negative},
+              nullptr);
   accumulate_where_narrow(call.request, arrays.updates.tensor.spec.dtype);
   call.request.onto_zeros = true;
-  call.threads = thread_limit(threads);
+  call.threads = thread_limit(0);
   return execute(call, arrays);
 }
 
@@ -151,9 +148,9 @@ nb::object run_xla_gather(nb::handle data, nb::handle indices, const std::vector
                           const std::vector<int64_t>& slice_sizes, std::string_view out_of_range,
                           nb::handle fill_value, int threads) {
   const Arrays arrays = view_arrays("xla_gather", {data, indices, nb::none()});
-  Call call;
-  call.request = request_from(
-      Op::kXlaGather,
+  Call call(Op::kXlaGather);
+  set_options(
+      call.request,
       GatherKeywords{
           .out_of_range = out_of_range, .negative = "out_of_range", .fill_value = fill_value},
       arrays.data.descr());
@@ -170,12 +167,11 @@ nb::object run_xla_scatter(nb::handle data, nb::handle indices, nb::handle updat
                            const std::vector<int64_t>& map, int64_t index_vector_dim,
                            std::string_view reduction, std::string_view out_of_range, int threads) {
   const Arrays arrays = view_arrays("xla_scatter", {data, indices, nb::none(), updates});
-  Call call;
-  call.request = request_from(
-      Op::kXlaScatter,
-      ScatterKeywords{
-          .reduction = reduction, .out_of_range = out_of_range, .negative = "out_of_range"},
-      arrays.data.descr());
+  Call call(Op::kXlaScatter);
+  set_options(call.request,
+              ScatterKeywords{
+                  .reduction = reduction, .out_of_range = out_of_range, .negative = "out_of_range"},
+              arrays.data.descr());
   call.request.skip_whole_window = true;
   call.request.xla =
       xla_options_from({window, inserted, batching, indices_batching, map, index_vector_dim, {}});
@@ -253,14 +249,16 @@ void bind_functions(nb::module_& module) {
   module.def("put_along_axis", put_along_axis, "arr"_a.none(), "indices"_a.none(),
              "values"_a.none(), "axis"_a.none(), "threads"_a);
   module.def("run_gather", run_gather, "op"_a, "data"_a.none(), "indices"_a.none(), "out"_a.none(),
-             "threads"_a, "inside_operator"_a, "axis"_a, "batch_dims"_a, "broadcast"_a,
-             "out_of_range"_a, "negative"_a, "fill_value"_a.none());
+             nb::kw_only(), "axis"_a = 0, "batch_dims"_a = 0, "broadcast"_a = false,
+             "out_of_range"_a = "fail", "negative"_a = "from_end", "fill_value"_a.none() = 0,
+             "threads"_a = 0, "inside_operator"_a = false);
   module.def("run_scatter", run_scatter, "op"_a, "data"_a.none(), "indices"_a.none(),
-             "updates"_a.none(), "out"_a.none(), "threads"_a, "inside_operator"_a, "axis"_a,
-             "batch_dims"_a, "reduction"_a, "include_self"_a, "relaxed"_a, "accumulate"_a,
-             "out_of_range"_a, "negative"_a);
+             "updates"_a.none(), "out"_a.none(), nb::kw_only(), "axis"_a = 0, "batch_dims"_a = 0,
+             "reduction"_a = "none", "include_self"_a = true, "relaxed"_a = false,
+             "accumulate"_a = "", "out_of_range"_a = "fail", "negative"_a = "from_end",
+             "threads"_a = 0, "inside_operator"_a = false);
   module.def("run_scatter_zeros", run_scatter_zeros, "op"_a, "updates"_a, "indices"_a, "shape"_a,
-             "threads"_a, "axis"_a, "batch_dims"_a, "out_of_range"_a, "negative"_a);
+             nb::kw_only(), "axis"_a, "batch_dims"_a, "out_of_range"_a, "negative"_a);
   module.def("run_xla_gather", run_xla_gather, "data"_a.none(), "indices"_a.none(), "offset_dims"_a,
              "collapsed_slice_dims"_a, "operand_batching_dims"_a, "start_indices_batching_dims"_a,
              "start_index_map"_a, "index_vector_dim"_a, "slice_sizes"_a, "out_of_range"_a,
@@ -273,6 +271,8 @@ void bind_functions(nb::module_& module) {
   module.def("are_plain_tensors", are_plain_tensors, "data"_a, "indices"_a,
              "updates"_a.none() = nb::none());
   module.def("is_call_watched", is_call_watched);
+  module.def("reductions", reductions, nb::sig("def reductions() -> dict[str, str]"),
+             "Each word for a reduction, and its name here.");
   module.def("set_process_threads", set_process_threads, "threads"_a);
   module.def("set_own_threads", set_own_threads, "threads"_a);
   module.def("thread_limit", [] { return thread_limit(0); });

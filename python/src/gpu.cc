@@ -19,9 +19,9 @@ namespace {
 using nb::literals::operator""_a;
 
 struct Verdict {
-  Plan plan;
+  Finish finish;
   GpuMemory workspace;
-  int device;
+  DLDevice device;
   void* stream;
   nb::object stream_owner;
 };
@@ -30,7 +30,7 @@ struct Verdict {
 constexpr size_t kSpareBytes = 4096;
 
 struct Spare {
-  int device;
+  DLDevice device;
   Library library;
   void* stream;  // of the run before: what its library would hand out there, too
   GpuMemory memory;
@@ -65,9 +65,13 @@ void try_to(std::exception_ptr& first, Check check) {
   }
 }
 
+bool captures(const Placement& placement) {
+  return placement.device.device_type != kDLVulkan && gpu::capturing(placement.stream);
+}
+
 void check_pending(const Verdict& verdict) {
   const gpu::DeviceGuard guard(verdict.device);
-  without_gil([&] { finish(verdict.plan, gpu::queue(verdict.workspace.view, verdict.stream)); });
+  without_gil([&] { verdict.finish(gpu::queue(verdict.workspace.view, verdict.stream)); });
 }
 
 void check_captured(const Verdict& verdict) {
@@ -75,8 +79,8 @@ void check_captured(const Verdict& verdict) {
   without_gil([&] {
     gpu::wait_for_device();
     try {
-      finish(verdict.plan, gpu::queue(verdict.workspace.view, nullptr));
-    } catch (const IndexError&) {
+      verdict.finish(gpu::queue(verdict.workspace.view, nullptr));
+    } catch (const Error&) {
       gpu::clear(verdict.workspace.view);  // an error is reported once
       throw;
     }
@@ -89,7 +93,23 @@ Queue gpu::queue(WorkspaceView workspace, void* stream) {
   return {.device = kName, .stream = stream, .workspace = workspace};
 }
 
-LibraryStream current_stream(nb::handle object, int device) {
+std::string_view gpu::name_of(const DLDevice& device) {
+  return device.device_type == kDLVulkan ? kVulkanName : kName;
+}
+
+DLDeviceType gpu::own_type(const DLDevice& device) {
+  return device.device_type == kDLVulkan ? kDLVulkan : kDLCUDA;
+}
+
+Queue gpu::queue_at(const Placement& placement, WorkspaceView workspace) {
+  return {.device = name_of(placement.device), .stream = placement.stream, .workspace = workspace};
+}
+
+LibraryStream current_stream(nb::handle object, const DLDevice& place) {
+  if (place.device_type == kDLVulkan) {
+    return {};
+  }
+  const int device = place.device_id;
   const ArrayType type = array_type_of(object);
   if (type.api != nullptr) {
     void* stream = nullptr;
@@ -111,7 +131,14 @@ LibraryStream current_stream(nb::handle object, int device) {
 }
 
 bool is_gpu(const DLDevice& device) {
-  return device.device_type == kDLCUDA || device.device_type == kDLCUDAManaged;
+  return device.device_type == kDLCUDA || device.device_type == kDLCUDAManaged ||
+         device.device_type == kDLVulkan;
+}
+
+// Managed memory is on the GPU whose number it has.
+bool same_device(const DLDevice& a, const DLDevice& b) {
+  return is_gpu(a) && is_gpu(b) && a.device_id == b.device_id &&
+         (a.device_type == kDLVulkan) == (b.device_type == kDLVulkan);
 }
 
 bool is_host(const DLDevice& device) {
@@ -119,21 +146,22 @@ bool is_host(const DLDevice& device) {
 }
 
 std::string text_of(const DLDevice& device) {
-  return is_gpu(device)    ? cat("cuda:", device.device_id)
+  return is_gpu(device)    ? cat(gpu::name_of(device), ":", device.device_id)
          : is_host(device) ? "the CPU"
                            : cat("DLPack device type ", static_cast<int32_t>(device.device_type));
 }
 
-void keep_verdict(const Plan& plan, const Placement& placement, const GpuMemory& workspace) {
+void keep_verdict(Finish finish, const Placement& placement, const GpuMemory& workspace) {
   if (workspace.view.bytes == 0) {
     return;
   }
-  const bool captured = gpu::capturing(placement.stream);
+  const bool captured = captures(placement);
   if (captured) {
     gpu::clear(workspace.view);  // somebody may look before the first replay
   }
   (captured ? kept().captured : kept().pending)
-      .push_back({plan, workspace, placement.device, placement.stream, placement.stream_owner});
+      .push_back({std::move(finish), workspace, placement.device, placement.stream,
+                  placement.stream_owner});
 }
 
 GpuMemory spare_memory(const Placement& placement, size_t bytes) {
@@ -142,14 +170,14 @@ GpuMemory spare_memory(const Placement& placement, size_t bytes) {
   }
   auto& spares = kept().spares;
   const auto found = std::find_if(spares.begin(), spares.end(), [&](const Spare& spare) {
-    return spare.device == placement.device && spare.library == placement.library &&
+    return same_device(spare.device, placement.device) && spare.library == placement.library &&
            spare.stream == placement.stream;
   });
   if (found == spares.end()) {
     return gpu_memory(placement, kSpareBytes);
   }
   GpuMemory memory = std::move(found->memory);
-  spares.erase(found);  // nobody else's until this run is over
+  spares.erase(found);  // reserved until this run is over
   return memory;
 }
 
@@ -166,7 +194,7 @@ void keep_spare(const Placement& placement, const GpuMemory& memory) {
 }
 
 bool reports_later(const Placement& placement) {
-  return !placement.waits && (kept().deferrals > 0 || gpu::capturing(placement.stream));
+  return !placement.waits && (kept().deferrals > 0 || captures(placement));
 }
 
 void defer_verdicts(int change) { kept().deferrals += change; }

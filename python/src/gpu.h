@@ -2,11 +2,12 @@
 //
 // All that the package knows of CUDA: its names in other packages, the current device, captured
 // graphs, and bad indices that are found in the order of a stream and reported when somebody waits
-// for it. Everything else is a queue's (sheaf/queue.h). What calls CUDA itself is in
-// cuda/runtime.cc, or in no_cuda/runtime.cc where the build has no CUDA.
+// for it; and that there are GPUs by Vulkan too. Everything else is a queue's (sheaf/queue.h). What
+// calls CUDA itself is in cuda/runtime.cc, or in no_cuda/runtime.cc where the build has no CUDA.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string_view>
 
 #include "arrays.h"
@@ -17,23 +18,31 @@ namespace sheaf::python::gpu {
 
 inline constexpr std::string_view kName = "cuda";    // of the backend
 inline constexpr const char* kXlaPlatform = "CUDA";  // of JAX's devices
-inline constexpr DLDeviceType kDlpackType = kDLCUDA;
+inline constexpr std::string_view kVulkanName = "vulkan";
+
+// The backend of a device that is_gpu(), and the type of memory that it allocates.
+std::string_view name_of(const DLDevice& device);
+DLDeviceType own_type(const DLDevice& device);
 
 Queue queue(WorkspaceView workspace, void* stream);
+Queue queue_at(const Placement& placement, WorkspaceView workspace);
 
-// Makes `device` the current one of this thread, for as long as this lives.
+// Makes `device` the current one of this thread, for as long as this lives. Vulkan knows no such
+// thing.
 class DeviceGuard {
  public:
-  explicit DeviceGuard(int device);
+  explicit DeviceGuard(int device);  // negative: none
+  explicit DeviceGuard(const DLDevice& device)
+      : DeviceGuard(device.device_type == kDLVulkan ? -1 : device.device_id) {}
   ~DeviceGuard();
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
 
  private:
-  int before_ = -1;  // -1: there is nothing to undo
+  int before_ = -1;  // negative: there is nothing to undo
 };
 
-// Whether what is put on `stream` becomes part of a graph and does not run now.
+// Whether what is put on `stream`, which is CUDA's, becomes part of a graph and does not run now.
 bool capturing(void* stream);
 
 // Waits for everything on the current device.
@@ -53,7 +62,8 @@ bool reports_later(const Placement& placement);
 
 // Keeps the verdict of such a run, under the rule "fail", for check_verdicts(). The run used
 // `workspace`.
-void keep_verdict(const Plan& plan, const Placement& placement, const GpuMemory& workspace);
+using Finish = std::function<void(const Queue& queue)>;  // finish() of the plan that ran
+void keep_verdict(Finish finish, const Placement& placement, const GpuMemory& workspace);
 
 // At least `bytes` for a run that ends with a wait: what such a run before has left, if there is
 // some. PyTorch takes as long to hand out memory as a small run takes.

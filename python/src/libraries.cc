@@ -170,6 +170,21 @@ bool has_lazy_sign(nb::handle tensor) {
   return says_true(tensor, is_neg);
 }
 
+bool hides_its_type(nb::handle tensor, const DLTensor& view) {
+  if (view.dtype.bits != 8 || (view.dtype.code != kDLInt && view.dtype.code != kDLUInt)) {
+    return false;
+  }
+  static PyObject* const dtype = interned("dtype");
+  static PyObject* const bytes[] = {
+      nb::object(nb::module_::import_("torch").attr("uint8")).release().ptr(),
+      nb::object(nb::module_::import_("torch").attr("int8")).release().ptr()};
+  const nb::object own = nb::steal(PyObject_GetAttr(tensor.ptr(), dtype));
+  if (!own.is_valid()) {
+    throw nb::python_error();
+  }
+  return own.ptr() != bytes[0] && own.ptr() != bytes[1];
+}
+
 bool is_lazy_tensor(nb::handle tensor) {
   static PyObject* const is_conj = interned("is_conj");
   DLTensor view{};
@@ -240,11 +255,11 @@ bool Placement::admit(nb::handle object, const DLDevice& of_object) {
   const Library its_library = array_type_of(object).library;
   if (on_gpu) {
     waits = waits || its_library != library;
-    return of_object.device_id == device;
+    return same_device(of_object, device);
   }
-  const LibraryStream current = current_stream(object, of_object.device_id);
+  const LibraryStream current = current_stream(object, of_object);
   on_gpu = true;
-  device = of_object.device_id;
+  device = of_object;
   library = its_library;
   leader = nb::borrow(object);
   stream = current.stream;

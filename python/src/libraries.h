@@ -50,7 +50,7 @@ struct LibraryStream {
 };
 
 // The current stream of the array's library (gpu.cc). JAX and others that do not tell have none.
-LibraryStream current_stream(nb::handle object, int device);
+LibraryStream current_stream(nb::handle object, const DLDevice& device);
 
 // Fills in `view` without a call of Python, which costs a tenth of __dlpack__. False if the type
 // cannot.
@@ -85,16 +85,21 @@ bool view_by_library(nb::handle object, const ArrayType& type, DLTensor& view);
 bool is_lazy_tensor(nb::handle tensor);
 bool has_lazy_sign(nb::handle tensor);  // the negatives
 
-// These three are in gpu.cc.
-bool is_gpu(const DLDevice& device);          // one that a backend runs on
-bool is_host(const DLDevice& device);         // also if pinned for a GPU
+// Whether `view` of a PyTorch tensor says less than its dtype: integers of 1 to 7 bits come as
+// bytes.
+bool hides_its_type(nb::handle tensor, const DLTensor& view);
+
+// These are in gpu.cc.
+bool is_gpu(const DLDevice& device);   // one that a backend runs on
+bool is_host(const DLDevice& device);  // also if pinned for a GPU
+bool same_device(const DLDevice& a, const DLDevice& b);
 std::string text_of(const DLDevice& device);  // as PyTorch writes it, or "the CPU"
 
 // Where a call runs: on the host, or on one GPU. The first array on a GPU decides: the call runs on
 // its device, on the current stream of its library, and takes memory from that library.
 struct Placement {
   bool on_gpu = false;
-  int device = 0;
+  DLDevice device{};
   Library library = Library::kOther;
   nb::object leader;
   void* stream = nullptr;

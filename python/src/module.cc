@@ -36,12 +36,19 @@ NB_MODULE(_sheaf, module) {
   module.def("refusal_text", sheaf::python::refusal_text, "what"_a, "detail"_a, "next"_a,
              "The lines of a refusal.");
   sheaf::python::load_errors();
+  sheaf::python::bind_bag_gradients(module);
   sheaf::python::bind_plans(module);
   sheaf::python::bind_functions(module);
   sheaf::python::bind_gpu(module);
   sheaf::python::bind_jax(module);
   sheaf::python::bind_files(module);
+  sheaf::python::bind_moe(module);
   sheaf::python::bind_moves(module);
+  sheaf::python::bind_sharded(module);
   sheaf::python::bind_sums(module);
   sheaf::python::bind_torch(module);
+  sheaf::python::bind_encoded(module);
+  sheaf::python::bind_bags(module);
+  sheaf::python::bind_pictures(module);
+  sheaf::python::bind_vulkan(module);
 }

@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include <nanobind/stl/string_view.h>
+
 #include "errors.h"
 #include "plan/vocabulary.h"
 #include "support/text.h"
@@ -15,10 +17,10 @@
 namespace sheaf::python {
 namespace {
 
-// Elements that can be moved, but not computed with.
-void refuse_arithmetic(const Request& r, PyArray_Descr* descr) {
+// What elements are that can be moved, but not computed with, and what to do about it.
+std::pair<std::string, std::string> no_arithmetic(PyArray_Descr* descr) {
   std::string what;
-  std::string next = "reduction=\"none\"";
+  std::string next;
   if (PyTypeNum_ISDATETIME(descr->type_num)) {
     what = "dates and times";
     next = "x.view(\"int64\"), if their integers are meant";
@@ -35,10 +37,7 @@ void refuse_arithmetic(const Request& r, PyArray_Descr* descr) {
       next = "accumulate=\"f32\"";
     }
   }
-  if (!what.empty()) {
-    raise_dtype(refusal_text(cat(r.name, ": reduction does not fit the type"),
-                             cat("reduction = ", to_string(r.reduction), " on ", what), next));
-  }
+  return {what, next};
 }
 
 // `own`: the rule that only this kind of operator has.
@@ -77,8 +76,14 @@ Reduction reduction_from(std::string_view name) {
       return value;
     }
   }
-  raise_argument(refusal_text("unknown reduction", cat("reduction=\"", name, "\""),
-                              "\"none\", \"add\", \"sub\", \"mul\", \"min\", \"max\" or \"mean\""));
+  std::string names;
+  for (const ReductionRow& row : kReductions) {
+    names += cat(names.empty()                 ? "\""
+                 : &row == &kReductions.back() ? " or \""
+                                               : ", \"",
+                 row.name, "\"");
+  }
+  raise_argument(refusal_text("unknown reduction", cat("reduction=\"", name, "\""), names));
 }
 
 bool accumulates_f32(std::string_view name) {
@@ -87,14 +92,6 @@ bool accumulates_f32(std::string_view name) {
                                 "\"f32\", or None for the type of data"));
   }
   return !name.empty();
-}
-
-Negative negative_from(std::string_view name) {
-  if (const NegativeRow* row = find_named(kNegatives, name)) {
-    return row->value;
-  }
-  raise_argument(refusal_text("unknown negative", cat("negative=\"", name, "\""),
-                              "\"from_end\" or \"out_of_range\""));
 }
 
 Scalar integer_scalar(nb::handle number) {
@@ -135,6 +132,21 @@ nb::object date_as_integer(nb::handle date, PyArray_Descr* descr) {
   return numpy.attr("asarray")(date, dtype).attr("view")("int64").attr("item")();
 }
 
+Dims dims_from(const std::vector<int64_t>& values) { return Dims{std::span(values)}; }
+
+std::atomic<int> process_threads = 0;
+thread_local int own_threads = -1;
+
+}  // namespace
+
+Negative negative_from(std::string_view name) {
+  if (const NegativeRow* row = find_named(kNegatives, name)) {
+    return row->value;
+  }
+  raise_argument(refusal_text("unknown negative", cat("negative=\"", name, "\""),
+                              "\"from_end\" or \"out_of_range\""));
+}
+
 Scalar scalar_from(nb::handle value, PyArray_Descr* descr) {
   if (descr != nullptr && PyTypeNum_ISDATETIME(descr->type_num)) {
     return integer_scalar(date_as_integer(value, descr));
@@ -157,28 +169,15 @@ Scalar scalar_from(nb::handle value, PyArray_Descr* descr) {
                            "an int, float or complex"));
 }
 
-Dims dims_from(const std::vector<int64_t>& values) { return Dims{std::span(values)}; }
-
-std::atomic<int> process_threads = 0;
-thread_local int own_threads = -1;
-
-}  // namespace
-
 Op op_from_name(std::string_view name) {
-  for (const Op op : {Op::kGather, Op::kGatherElements, Op::kGatherNd, Op::kXlaGather, Op::kScatter,
-                      Op::kScatterElements, Op::kScatterNd, Op::kXlaScatter}) {
-    if (name == to_string(op)) {
-      return op;
-    }
+  if (const OpRow* row = find_named(kOps, name)) {
+    return row->value;
   }
   raise_argument(refusal_text("unknown operator", cat("\"", name, "\""),
                               "\"gather\", \"gather_elements\", \"gather_nd\", or a scatter"));
 }
 
-Request request_from(Op op, const GatherKeywords& keywords, PyArray_Descr* descr) {
-  Request r;
-  r.op = op;
-  r.name = to_string(op);
+void set_options(Request& r, const GatherKeywords& keywords, PyArray_Descr* descr) {
   r.axis = keywords.axis;
   r.batch_dims = keywords.batch_dims;
   r.broadcast = keywords.broadcast;
@@ -187,13 +186,9 @@ Request request_from(Op op, const GatherKeywords& keywords, PyArray_Descr* descr
   if (r.rule.out_of_range == OutOfRange::kFill) {
     r.rule.fill_value = scalar_from(keywords.fill_value, descr);
   }
-  return r;
 }
 
-Request request_from(Op op, const ScatterKeywords& keywords, PyArray_Descr* descr) {
-  Request r;
-  r.op = op;
-  r.name = to_string(op);
+void set_options(Request& r, const ScatterKeywords& keywords, PyArray_Descr* descr) {
   r.axis = keywords.axis;
   r.batch_dims = keywords.batch_dims;
   r.reduction = reduction_from(keywords.reduction);
@@ -203,9 +198,31 @@ Request request_from(Op op, const ScatterKeywords& keywords, PyArray_Descr* desc
   r.rule = {.negative = negative_from(keywords.negative),
             .out_of_range = out_of_range_from(keywords.out_of_range, OutOfRange::kSkip)};
   if (r.reduction != Reduction::kNone && descr != nullptr) {
-    refuse_arithmetic(r, descr);
+    refuse_arithmetic(r.name, "reduction", to_string(r.reduction), descr);
   }
-  return r;
+}
+
+void refuse_arithmetic(std::string_view call, std::string_view option, std::string_view value,
+                       PyArray_Descr* descr) {
+  const auto [what, next] = no_arithmetic(descr);
+  if (!what.empty()) {
+    raise_dtype(refusal_text(cat(call, ": ", option, " does not fit the type"),
+                             cat(option, " = ", value, " on ", what), next));
+  }
+}
+
+nb::dict reductions() {
+  nb::dict all;
+  const auto add = [&](std::string_view name, Reduction value) {
+    all[nb::str(name.data(), name.size())] = to_string(value);
+  };
+  for (const ReductionRow& row : kReductions) {
+    add(row.name, row.value);
+  }
+  for (const auto& [name, value] : kOtherNames) {
+    add(name, value);
+  }
+  return all;
 }
 
 IndexRule rule_from_mode(std::string_view mode) {
@@ -231,15 +248,14 @@ int64_t integer_from(nb::handle object) {
   return value;
 }
 
-std::shared_ptr<const XlaGatherOptions> xla_options_from(const XlaNumbers& numbers) {
-  return std::make_shared<const XlaGatherOptions>(XlaGatherOptions{
-      .offset_dims = dims_from(numbers.offset_dims),
-      .collapsed_slice_dims = dims_from(numbers.collapsed_slice_dims),
-      .operand_batching_dims = dims_from(numbers.operand_batching_dims),
-      .start_indices_batching_dims = dims_from(numbers.start_indices_batching_dims),
-      .start_index_map = dims_from(numbers.start_index_map),
-      .index_vector_dim = numbers.index_vector_dim,
-      .slice_sizes = dims_from(numbers.slice_sizes)});
+XlaGatherOptions xla_options_from(const XlaNumbers& numbers) {
+  return {.offset_dims = dims_from(numbers.offset_dims),
+          .collapsed_slice_dims = dims_from(numbers.collapsed_slice_dims),
+          .operand_batching_dims = dims_from(numbers.operand_batching_dims),
+          .start_indices_batching_dims = dims_from(numbers.start_indices_batching_dims),
+          .start_index_map = dims_from(numbers.start_index_map),
+          .index_vector_dim = numbers.index_vector_dim,
+          .slice_sizes = dims_from(numbers.slice_sizes)};
 }
 
 int thread_limit(int threads) {

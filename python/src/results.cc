@@ -2,6 +2,7 @@
 #include "arrays.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <memory>
@@ -48,6 +49,18 @@ nb::object new_exporter(const TensorSpec& spec, DLDataType type, void*& memory) 
 
 nb::module_ interop() { return nb::module_::import_("sheaf._interop"); }
 
+// The NumPy dtype of a result: that of `like`, or the one that `spec` names.
+nb::object result_dtype(const View& like, const TensorSpec& spec) {
+  if (spec.dtype == like.tensor.spec.dtype) {
+    return like.dtype;
+  }
+  return interop().attr("numpy_dtype")(spec.dtype.name());
+}
+
+DLDataType result_type(const View& like, const TensorSpec& spec) {
+  return spec.dtype == like.tensor.spec.dtype ? like.type : dtype_to_dlpack(spec.dtype);
+}
+
 nb::object tuple_from(const Dims& sizes) {
   nb::object tuple = nb::steal(PyTuple_New(sizes.size()));
   for (int d = 0; d < sizes.size(); ++d) {
@@ -76,8 +89,8 @@ DLTensor on_host(DLTensor tensor) {
 }
 
 // To free it waits for the device: whatever stream still uses it is done by then.
-std::unique_ptr<DeviceMemory> device_memory(size_t bytes) {
-  return std::make_unique<DeviceMemory>(gpu::kName, std::max<size_t>(bytes, 1));
+std::unique_ptr<DeviceMemory> device_memory(const DLDevice& device, size_t bytes) {
+  return std::make_unique<DeviceMemory>(gpu::name_of(device), std::max<size_t>(bytes, 1));
 }
 
 void refuse_without_namespace(nb::handle like) {
@@ -91,13 +104,27 @@ void refuse_without_namespace(nb::handle like) {
 
 }  // namespace
 
+nb::object exported_memory(std::unique_ptr<DeviceMemory> memory, const TensorSpec& spec,
+                           const DLDataType& type, const DLDevice& device) {
+  size_t shape[kMaxRank];
+  std::transform(spec.sizes.begin(), spec.sizes.end(), shape,
+                 [](int64_t size) { return static_cast<size_t>(size); });
+  void* const data = memory->data();
+  const nb::ndarray<nb::array_api> exported(data, static_cast<size_t>(spec.rank()), shape,
+                                            owner_of(std::move(memory)), spec.strides.begin(),
+                                            {type.code, type.bits, type.lanes},
+                                            gpu::own_type(device), device.device_id);
+  return nb::cast(exported);
+}
+
 Result::Result(const View& like, const TensorSpec& spec) {
   if (like.is_numpy()) {
     Dims sizes = spec.sizes;
     if (like.large_bytes != 0) {
       sizes.pop_back();  // the bytes of an element
     }
-    object_ = new_numpy(like.descr(), sizes);
+    const nb::object dtype = result_dtype(like, spec);
+    object_ = new_numpy(reinterpret_cast<PyArray_Descr*>(dtype.ptr()), sizes);
     memory_ = PyArray_DATA(as_array(object_.ptr()));
     return;
   }
@@ -111,7 +138,7 @@ Result::Result(const View& like, const TensorSpec& spec) {
     return;
   }
   like_ = like.object;
-  object_ = new_exporter(spec, like.type, memory_);
+  object_ = new_exporter(spec, result_type(like, spec), memory_);
 }
 
 nb::object Result::finish(bool scalar) {
@@ -136,7 +163,10 @@ void copy_into(const View& out, const Tensor& source, std::string_view call) {
 // Tensors of PyTorch's own, so that their storage can do what every storage can. A subclass may
 // make something else of new_empty: what came of it is looked at.
 void Result::take_torch_memory(const View& like, const TensorSpec& spec) {
-  object_ = new_empty(like.object, spec.sizes);
+  object_ =
+      spec.dtype == like.tensor.spec.dtype
+          ? new_empty(like.object, spec.sizes)
+          : interop().attr("torch_empty")(like.object, tuple_from(spec.sizes), spec.dtype.name());
   const ArrayType type = array_type_of(object_);
   if (DLTensor made{}; view_by_library(object_, type, made)) {
     const Tensor tensor = tensor_from_dlpack(on_host(made), {"new_empty", "result"});
@@ -153,30 +183,26 @@ void Result::take_torch_memory(const View& like, const TensorSpec& spec) {
 }
 
 void Result::take_gpu_memory(const View& like, const TensorSpec& spec) {
-  const gpu::DeviceGuard guard(like.device.device_id);
+  const gpu::DeviceGuard guard(like.device);
   const Library library = array_type_of(like.object).library;
   if (library == Library::kCupy) {
-    object_ = interop().attr("cupy_empty")(tuple_from(spec.sizes), like.object.attr("dtype"));
+    const nb::object dtype = spec.dtype == like.tensor.spec.dtype
+                                 ? nb::object(like.object.attr("dtype"))
+                                 : interop().attr("numpy_dtype")(spec.dtype.name());
+    object_ = interop().attr("cupy_empty")(tuple_from(spec.sizes), dtype);
     memory_ = address_of(object_, library);
     return;
   }
   refuse_without_namespace(like.object);
   const auto bytes = static_cast<size_t>(element_count(spec.sizes) * spec.dtype.bytes());
-  auto memory = device_memory(bytes);
+  auto memory = device_memory(like.device, bytes);
   memory_ = memory->data();
-  size_t shape[kMaxRank];
-  std::transform(spec.sizes.begin(), spec.sizes.end(), shape,
-                 [](int64_t size) { return static_cast<size_t>(size); });
-  const nb::ndarray<nb::array_api> exported(memory_, static_cast<size_t>(spec.rank()), shape,
-                                            owner_of(std::move(memory)), spec.strides.begin(),
-                                            {like.type.code, like.type.bits, like.type.lanes},
-                                            gpu::kDlpackType, like.device.device_id);
-  object_ = nb::cast(exported);
+  object_ = exported_memory(std::move(memory), spec, result_type(like, spec), like.device);
   like_ = like.object;
 }
 
 void assign(const View& out, nb::handle values) {
-  const gpu::DeviceGuard guard(out.device.device_id);
+  const gpu::DeviceGuard guard(out.device);
   interop().attr("assign")(out.object, values);
 }
 
@@ -185,7 +211,7 @@ GpuMemory gpu_memory(const Placement& placement, size_t bytes) {
     return {};
   }
   if (placement.library == Library::kOther) {
-    auto memory = device_memory(bytes);
+    auto memory = device_memory(placement.device, bytes);
     const WorkspaceView view = *memory;
     return {owner_of(std::move(memory)), view};
   }

@@ -58,13 +58,13 @@ struct Kernel {
 };
 
 // False if not all of them are tensors with memory that holds their values. Complex numbers may be
-// left to be conjugated, and are rare.
+// left to be conjugated, and are rare; so are integers of a few bits, which are refused.
 bool view_all(PyObject* const* tensors, int count, Views& views) {
   for (int i = 0; i < count; ++i) {
     DLTensor& view = views[static_cast<size_t>(i)];
     if (!view_directly(tensors[i], array_type_of(tensors[i]), view) || view.ndim > kMaxRank ||
         view.strides == nullptr || view.dtype.code == kDLComplex ||
-        !(is_host(view.device) || is_gpu(view.device))) {
+        hides_its_type(tensors[i], view) || !(is_host(view.device) || is_gpu(view.device))) {
       return false;
     }
     const bool empty =
@@ -97,29 +97,32 @@ Request request_for(const Kernel& kernel, PyObject* const* options, Py_ssize_t c
   };
   const auto axis = nb::cast<int64_t>(all[0]);
   const auto batch_dims = nb::cast<int64_t>(all[1]);
+  Request request = request_from(kernel.op);
   if (is_scatter(kernel.op)) {
     const nb::str reduction = text(2), out_of_range = text(4), negative = text(5),
                   accumulate = text(6);
-    return request_from(kernel.op,
-                        ScatterKeywords{.axis = axis,
-                                        .batch_dims = batch_dims,
-                                        .reduction = reduction.c_str(),
-                                        .include_self = nb::cast<bool>(all[3]),
-                                        .accumulate = accumulate.c_str(),
-                                        .out_of_range = out_of_range.c_str(),
-                                        .negative = negative.c_str()},
-                        nullptr);
+    set_options(request,
+                ScatterKeywords{.axis = axis,
+                                .batch_dims = batch_dims,
+                                .reduction = reduction.c_str(),
+                                .include_self = nb::cast<bool>(all[3]),
+                                .accumulate = accumulate.c_str(),
+                                .out_of_range = out_of_range.c_str(),
+                                .negative = negative.c_str()},
+                nullptr);
+    return request;
   }
   const nb::str out_of_range = text(3), negative = text(4);
   const nb::object fill_value = all[5];
-  return request_from(kernel.op,
-                      GatherKeywords{.axis = axis,
-                                     .batch_dims = batch_dims,
-                                     .broadcast = nb::cast<bool>(all[2]),
-                                     .out_of_range = out_of_range.c_str(),
-                                     .negative = negative.c_str(),
-                                     .fill_value = fill_value},
-                      nullptr);
+  set_options(request,
+              GatherKeywords{.axis = axis,
+                             .batch_dims = batch_dims,
+                             .broadcast = nb::cast<bool>(all[2]),
+                             .out_of_range = out_of_range.c_str(),
+                             .negative = negative.c_str(),
+                             .fill_value = fill_value},
+              nullptr);
+  return request;
 }
 
 Passed passed(const Kernel& kernel, PyObject* const* args) {
@@ -134,14 +137,17 @@ std::shared_ptr<const KnownCall> plan_call(const Kernel& kernel, const Options& 
   Request request = request_for(kernel, args + kernel.tensors(), count - kernel.tensors());
   const Arrays arrays = view_arrays(to_string(kernel.op), passed(kernel, args));
   accumulate_where_narrow(request, arrays.data.tensor.spec.dtype);
+  set_inputs(request, arrays);
   const TensorSpec& out = arrays.out.tensor.spec;
+  if (kernel.into) {
+    request.set_output(out);
+  }
   auto call = std::make_shared<KnownCall>(
       KnownCall{kernel.op,
                 kernel.into,
                 options,
                 {},
-                plan_for(request, {arrays.data.tensor.spec, arrays.indices.tensor.spec,
-                                   arrays.updates.tensor.spec, kernel.into ? &out : nullptr}),
+                plan_for(request),
                 has_torch_shim() ? torch_kind_of(args[0]) : TorchKind()});
   Views views{};
   if (!view_all(args, kernel.tensors(), views)) {
@@ -217,16 +223,16 @@ void run_known(const Kernel& kernel, PyObject* const* args, const Views& views,
   } catch (const Interrupted&) {
     throw;
   } catch (const std::exception&) {
-    // `out` may have changed: the kernel in Python must not run, or a sum would be added twice.
-    if (!started || !kernel.into) {
+    if (!started) {
       throw;
     }
+    // `out` may have changed: the kernel in Python must not run, or a sum would be added twice.
     set_python_error(std::current_exception());
     throw Raised();
   }
 }
 
-// Whether the values are what the memory holds, and nobody wants to hear of the call.
+// Whether the memory holds the values, and no mode, transform or gradient has to see the call.
 bool are_plain(const Kernel& kernel, PyObject* const* args) {
   if (kernel.caller == Caller::kBackend) {
     return true;

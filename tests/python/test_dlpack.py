@@ -147,11 +147,16 @@ def test_hostile_tensors(change, text):
 
 def test_errors_of_the_exporter_pass_through():
     class Broken:
+        calls = 0
+
         def __dlpack__(self, **_):
+            self.calls += 1
             raise BufferError("not today")
 
+    broken = Broken()
     with pytest.raises(BufferError, match="not today"):
-        sheaf.take(Broken(), [0])
+        sheaf.take(broken, [0])
+    assert broken.calls == 1  # only one that does not know max_version is asked again
 
     class NoCapsule:
         def __dlpack__(self, **_):

@@ -115,6 +115,17 @@ def test_dtypes_that_are_not_plain_bytes():
             "take: unsupported dtype StringDType()")
 
 
+def test_dtypes_that_have_no_number():
+    """Dtypes of NumPy's new interface. One of its own test modules has such a dtype."""
+    core = getattr(numpy, "_core", None)  # numpy.core before version 2
+    scaled = getattr(getattr(core, "_multiarray_umath", None), "_get_sfloat_dtype", None)
+    if scaled is None:
+        pytest.skip("this NumPy has no such dtype")
+    x = numpy.array([1.0, 2.0]).view(scaled()(1.0))
+    assert text_of(sheaf.DTypeError, sheaf.take, x, [0]).startswith(
+        "take: unsupported dtype _ScaledFloatTestDType")
+
+
 def test_masked_arrays():
     masked = numpy.ma.array([1, 2], mask=[True, False])
     assert text_of(sheaf.DTypeError, sheaf.take, masked, [0]) == (
@@ -137,6 +148,12 @@ def test_options():
         'unknown out_of_range\n  out_of_range="clip"')
     assert "a rule for scatters" in text_of(
         sheaf.ArgumentError, sheaf.gather, X, [0], out_of_range="skip")
+    assert text_of(sheaf.ArgumentError, sheaf.scatter, X, [0], X[:1], out_of_range="fill") == (
+        'out_of_range="fill" is a rule for gathers\n'
+        "  an update that goes nowhere leaves no element to fill\n"
+        '  try: out_of_range="skip"')
+    assert text_of(sheaf.ArgumentError, sheaf.scatter, X, [0], X[:1], accumulate="f64") == (
+        'unknown accumulate\n  accumulate="f64"\n  try: "f32", or None for the type of data')
     assert text_of(sheaf.ArgumentError, sheaf.gather, X, [0], negative="no").startswith(
         'unknown negative\n  negative="no"')
     assert text_of(sheaf.ArgumentError, sheaf.gather, X, [0], threads=-1).startswith(

@@ -217,7 +217,7 @@ def test_errors(tmp_path, table):
     with pytest.raises(sheaf.FileError, match="No such file") as raised:
         sheaf.open(tmp_path / "missing.npy")
     assert isinstance(raised.value, OSError)
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="'other' is no tensor of .*t.npy; it has "):
         sheaf.open(tmp_path / "t.npy")["other"]
     with pytest.raises(TypeError, match="unexpected keyword 'memroy'"):
         table.gather([0], memroy=1)
@@ -245,6 +245,15 @@ def test_example(tmp_path, monkeypatch):
     rows = embed[[17, 3, 42]]  # an ordinary NumPy array; only these rows were read
     # [/example]
     np.testing.assert_array_equal(rows, TABLE[[17, 3, 42]])
+
+
+def test_a_cache_knows_deflated_tensors_apart(tmp_path):
+    np.savez_compressed(tmp_path / "a.npz", first=TABLE, second=TABLE + 1)
+    file, cache = sheaf.open(tmp_path / "a.npz"), sheaf.RowCache(1 << 20)
+    for _ in range(2):
+        for name, expected in (("first", TABLE), ("second", TABLE + 1)):
+            np.testing.assert_array_equal(file[name].gather(IDS, cache=cache), expected[IDS])
+    assert cache.hits == 2 * len(IDS)
 
 
 # Files that change hands.
@@ -293,6 +302,29 @@ def test_suffixes(tmp_path, table):
     np.testing.assert_array_equal(np.load(tmp_path / "r.parquet"), np.asarray(table)[[1]])
     with pytest.raises(sheaf.ArgumentError, match="format is npy, npz"):
         table.gather([1], out=tmp_path / "r.x", format="parquet")
+
+
+def test_a_wrong_name_lists_the_names(tmp_path):
+    np.savez(tmp_path / "many.npz", **{f"layer_{i}": np.zeros(1) for i in range(10)})
+    file = sheaf.open(tmp_path / "many.npz")
+    with pytest.raises(KeyError) as caught:
+        file["layr_3"]
+    assert caught.value.args[0] == (
+        f"'layr_3' is no tensor of {tmp_path / 'many.npz'}; did you mean 'layer_3'? it has "
+        + ", ".join(f"layer_{i}" for i in range(8)) + " and 2 more")
+    assert "layr_3" not in file and file.get("layr_3") is None
+
+
+def test_with(tmp_path):
+    np.savez(tmp_path / "a.npz", x=np.arange(3.0))
+    with sheaf.open(tmp_path / "a.npz") as file:
+        table = file["x"]
+    assert table[[2, 0]].tolist() == [2, 0]
+    assert list(file) == ["x"]
+    with pytest.raises(ValueError, match="is closed"):
+        file["x"]
+    with pytest.raises(ValueError, match="is closed"), file:
+        pass
 
 
 def test_missing_files(tmp_path):

@@ -156,6 +156,40 @@ def test_negated_and_conjugated_views(torch):
         sheaf.scatter(numpy.zeros(2, "f4"), [0], [1.0], out=negated)  # not PyTorch's dispatcher
 
 
+def test_a_new_empty_that_gives_something_else(torch):
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, arguments=(), keywords=None):
+            if function.__name__ == "new_empty":
+                return made
+            return function(*arguments, **(keywords or {}))
+
+    for made, text in ((torch.empty(1), "f32[1]"), (torch.empty(2).double(), "f64[2]"),
+                       (torch.empty(4)[::2], "f32[2] strides [2]")):
+        with pytest.raises(sheaf.ArgumentError) as caught, Mode():
+            sheaf.take(torch.arange(8.0), numpy.array([7, 3]))
+        assert str(caught.value) == ("new_empty: not what was asked for\n"
+                                     f"  asked for f32[2], got {text}\n"
+                                     "  try: out=, an array for the result")
+
+
+@pytest.mark.parametrize("name", ["requires_grad", "is_neg", "new_empty"])
+def test_torch_subclasses_whose_methods_raise(torch, name):
+    def raises(*_):
+        raise OSError("no")
+
+    kind = type("Mine", (torch.Tensor,), {
+        name: property(raises) if name == "requires_grad" else raises,
+        # The result of one of PyTorch's own classes is made by its new_empty.
+        "__module__": "torch.nn.parameter" if name == "new_empty" else "mine"})
+    with pytest.raises(sheaf.ArgumentError, match="OSError: no"):
+        sheaf.take(torch.arange(8.0).as_subclass(kind), numpy.array([7, 3]))
+
+
+def test_a_result_that_torch_has_no_memory_for(torch):
+    with pytest.raises(sheaf.Error, match="no array for the result"):
+        sheaf.gather(torch.zeros(3), torch.zeros(1, dtype=torch.int64).expand(2**50))
+
+
 @pytest.mark.parametrize("device", [(10, 0), (4, 0)])  # ROCm, OpenCL
 def test_memory_of_a_device_that_is_not_announced(device):
     class Unannounced:
@@ -192,6 +226,9 @@ def test_a_daemon_thread_that_is_inside_at_exit():
         assert (ended.returncode, ended.stderr) == (0, b"")
 
 
+PACKED = numpy.zeros(2, [("a", "u1"), ("b", "f4")])
+
+
 class Raises:
     def __init__(self, error):
         self.error = error
@@ -208,6 +245,12 @@ class Raises:
     (lambda: sheaf.gather([1], Raises(MemoryError())), sheaf.OutOfMemoryError, MemoryError),
     (lambda: sheaf.gather(numpy.zeros(1, "V64"), numpy.broadcast_to(numpy.int64(0), 2**50)),
      sheaf.OutOfMemoryError, MemoryError),
+    (lambda: sheaf.take([1], numpy.broadcast_to(numpy.array(0, ">i8"), 2**50)),
+     sheaf.OutOfMemoryError, MemoryError),  # there is no copy in the byte order of this machine
+    (lambda: sheaf.take(numpy.broadcast_to(PACKED["b"][:, None], (2, 2**50)), [0], axis=0),
+     sheaf.OutOfMemoryError, MemoryError),  # nor one with strides in elements
+    (lambda: sheaf.take(numpy.broadcast_to(numpy.zeros((2, 1)), (2, 2**50)), [0]),
+     sheaf.OutOfMemoryError, MemoryError),  # nor a flat one
 ])
 def test_errors_of_others_become_refusals(call, kind, original):
     with pytest.raises(sheaf.Error) as caught:

@@ -69,6 +69,37 @@ def test_refusals(call):
         call()
 
 
+@pytest.mark.parametrize("call, mode", [("copies", "edge"), ("copy", "mirror")])
+def test_moves_and_modes_that_there_are_not(call, mode):
+    with pytest.raises(sheaf.ArgumentError) as caught:
+        sheaf._sheaf.move(call, [X], [X.copy()], [], 0, mode, True)
+    assert str(caught.value) == (f'{call}: unknown move or mode\n  mode = "{mode}"\n'
+                                 "  try: edge, reflect, symmetric, wrap or constant")
+
+
+@pytest.mark.parametrize("call, inputs, outputs, text", [
+    ("copy", 0, 1, "0 inputs, but the move has 1"), ("copy", 2, 1, "2 inputs, but the move has 1"),
+    ("copy", 1, 0, "0 outputs, but the move has 1"),
+    ("top_k", 1, 1, "1 outputs, but the move has 2"),
+])
+def test_other_numbers_of_arrays(call, inputs, outputs, text):
+    with pytest.raises(sheaf.ArgumentError) as caught:
+        sheaf._sheaf.move(call, [X] * inputs, [X.copy()] * outputs, [], 0, "edge", True)
+    assert str(caught.value) == (f"{call}: wrong number of arrays\n  {text}\n"
+                                 "  try: the functions of sheaf, which pass what a move takes")
+
+
+def test_outputs_with_strides_that_are_not_whole_elements():
+    packed = np.zeros(3, [("a", "u1"), ("b", "f4")])
+    with pytest.raises(sheaf.UnsupportedError) as caught:
+        sheaf._sheaf.move("copy", [np.ones(3, "f4")], [packed["b"]], [], 0, "edge", True)
+    assert str(caught.value) == (
+        "copy: not an array of the host\n"
+        "  it lies on a GPU, or its strides are not whole elements\n"
+        "  try: arrays in the memory of the host")
+    assert not packed["b"].any()
+
+
 def test_bytes_keep_their_meaning():
     days, seconds = (np.array(["2020-01-01"], f"M8[{unit}]") for unit in "Ds")
     with pytest.raises(sheaf.Error, match="dates are not numbers"):

@@ -3,7 +3,6 @@
 
 import json
 import threading
-import xml.etree.ElementTree as ElementTree
 
 import numpy
 import pytest
@@ -59,6 +58,22 @@ def test_run_refuses_other_tensors():
     packed = numpy.zeros((2, 3), numpy.dtype([("a", "u1"), ("b", "f4")]))
     with pytest.raises(sheaf.ArgumentError, match="strides that are not whole elements"):
         plan.run(X, I, packed["b"])
+    with pytest.raises(sheaf.ArgumentError) as caught:
+        sheaf.plan_gather(X, I, out=packed["b"])
+    assert str(caught.value) == ("plan: out has strides that are not whole elements\n"
+                                 "  a plan counts strides in elements\n"
+                                 "  try: a contiguous out, then copy it")
+
+
+def test_a_scatter_of_a_plan_does_not_mix_units():
+    days, seconds = (numpy.array(["2020-01-01"], f"M8[{unit}]") for unit in "Ds")
+    plan = sheaf.plan_scatter(days, [0], days)
+    assert plan.run(days, [0], days).tolist() == days.tolist()
+    with pytest.raises(sheaf.DTypeError) as caught:
+        plan.run(days, [0], seconds)
+    assert str(caught.value) == ("scatter: types differ\n"
+                                 "  updates is datetime64[s], but data is datetime64[D]\n"
+                                 "  try: updates of that type; nothing is converted")
 
 
 def test_a_plan_for_an_out_with_strides():
@@ -131,7 +146,7 @@ def test_explain_fill_and_limits():
     assert "output[1] <- fill_value by indices[1]\n" in str(explanation)
     large = sheaf.explain("gather", numpy.zeros((50, 50)), range(50))
     assert "... and 2476 more" in str(large)
-    assert "2500 elements in all" in large.svg
+    assert ">more</text>" in large.svg  # "… 38 more rows, 34 more columns"
 
 
 def test_explain_refuses():
@@ -146,18 +161,7 @@ def test_explain_refuses():
     plan = sheaf.plan_gather(X, I)
     with pytest.raises(TypeError, match="nothing else"):
         sheaf.explain(plan, X, I)
+    with pytest.raises(sheaf.ArgumentError, match="explain: data differ from the plan's\n  got f64"):
+        _ = sheaf.explain(plan, I, data=X.astype("f8")).svg
     with pytest.raises(sheaf.ArgumentError, match="explain: indices differ from the plan's"):
         sheaf.explain(plan, [0])
-
-
-def test_the_picture_is_svg():
-    explanation = sheaf.explain("gather_nd", X, [[3, 2], [0, 0]])
-    root = ElementTree.fromstring(explanation._repr_svg_())
-    cells = root.findall("{http://www.w3.org/2000/svg}g")
-    assert len(cells) == 12 + 4 + 2
-    labels = [cell[2].text for cell in cells]
-    assert labels[-2:] == ["11", "0"]
-    # An output cell has the colour of the data cell it comes from.
-    assert cells[-2][1].get("fill") == cells[11][1].get("fill")
-    for empty in (numpy.zeros((0, 3)), numpy.float32(1)):
-        ElementTree.fromstring(sheaf.explain("gather_nd", empty, numpy.zeros((0, 0), int)).svg)

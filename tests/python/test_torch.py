@@ -34,6 +34,20 @@ def same_bits(a, b):
         if b.numel() else b)
 
 
+# PyTorch's own DLPack calls them bytes: a result would have lost its type, a sum its meaning.
+@pytest.mark.parametrize("name", ["uint4", "int4", "uint2", "int2"])
+def test_integers_of_a_few_bits_are_refused(name):
+    if not hasattr(torch, name):
+        pytest.skip(f"this PyTorch has no torch.{name}")
+    bytes_ = torch.arange(4, dtype=torch.uint8)
+    x = bytes_.view(getattr(torch, name))
+    says = rf"torch\.{name} tensors are not supported(?s:.*)x\.view\(torch\.uint8\)"
+    for call in (sheaf.gather, ops.gather):
+        assert call(bytes_, torch.tensor([3])).tolist() == [3]  # the same call on bytes is known
+        with pytest.raises(TypeError, match=says):
+            call(x, torch.tensor([3]))
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_every_dtype(dtype):
     x = tensor((4, 6), dtype)

@@ -60,15 +60,16 @@ def fill_of(op: str, value: Any) -> Fill:
 
 
 class Call(NamedTuple):
-    """The options of a call. `flag` is broadcast in a gather, include_self in a scatter."""
+    """The options of a call."""
     op: str
     axis: int
     batch_dims: int
-    flag: bool
     out_of_range: str
     negative: str
-    reduction: str = "none"
-    fill: Fill = Fill()
+    broadcast: bool = False  # of gather_elements
+    fill: Fill = Fill()  # of a gather
+    reduction: str = "none"  # of a scatter, as the next one
+    include_self: bool = True
 
     @property
     def scatters(self) -> bool:
@@ -76,14 +77,13 @@ class Call(NamedTuple):
 
     def inverse_gather(self, out_of_range: str) -> Call:
         """The gather that visits the elements of this scatter."""
-        return Call(_GATHER_OF[self.op], self.axis, self.batch_dims, False, out_of_range,
-                    self.negative)
+        return Call(_GATHER_OF[self.op], self.axis, self.batch_dims, out_of_range, self.negative)
 
     def inverse_scatter(self) -> Call:
         """The scatter that adds up what this gather took."""
         rule = "skip" if self.out_of_range == "fill" else self.out_of_range
-        return Call(_SCATTER_OF[self.op], self.axis, self.batch_dims, True, rule, self.negative,
-                    "add")
+        return Call(_SCATTER_OF[self.op], self.axis, self.batch_dims, rule, self.negative,
+                    reduction="add")
 
     def gentle(self) -> Call:
         """Bad indices are filled or skipped where they would fail: what runs on a GPU, too, where
@@ -104,12 +104,14 @@ def _spec(array: Any) -> _sheaf.Spec:
 def plan_of(call: Call, arrays: Any) -> _sheaf.Plan:
     """Refuses what does not fit."""
     data, indices, *updates = (_spec(array) for array in arrays)
+    shared: dict[str, Any] = {"axis": call.axis, "batch_dims": call.batch_dims,
+                              "out_of_range": call.out_of_range, "negative": call.negative}
     if call.scatters:
-        return _sheaf.plan_scatter(call.op, data, indices, updates[0], None, call.axis,
-                                   call.batch_dims, call.reduction, call.flag, False, "",
-                                   call.out_of_range, call.negative)
-    return _sheaf.plan_gather(call.op, data, indices, None, call.axis, call.batch_dims, call.flag,
-                              call.out_of_range, call.negative, call.fill.number)
+        return _sheaf.plan_scatter(call.op, data, indices, updates[0], None,
+                                   reduction=call.reduction, include_self=call.include_self,
+                                   **shared)
+    return _sheaf.plan_gather(call.op, data, indices, None, broadcast=call.broadcast,
+                              fill_value=call.fill.number, **shared)
 
 
 def output_shape(call: Call, data: Any, indices: Any) -> tuple[Any, ...]:
@@ -122,7 +124,7 @@ def output_shape(call: Call, data: Any, indices: Any) -> tuple[Any, ...]:
 def grid_shape(call: Call, data: Any, indices: Any) -> tuple[Any, ...]:
     """The same, of sizes that fit."""
     if call.op == "gather_elements":
-        if not call.flag:
+        if not call.broadcast:
             return tuple(indices.shape)
         return tuple(j if d == call.axis or i == 1 else i
                      for d, (i, j) in enumerate(zip(data.shape, indices.shape)))
@@ -135,11 +137,12 @@ def grid_shape(call: Call, data: Any, indices: Any) -> tuple[Any, ...]:
 def attributes_of(call: Call) -> dict[str, Any]:
     """What the handlers read."""
     shared = {"op": call.op, "axis": numpy.int64(call.axis),
-              "batch_dims": numpy.int64(call.batch_dims), "flag": numpy.int64(call.flag),
+              "batch_dims": numpy.int64(call.batch_dims),
               "out_of_range": call.out_of_range, "negative": call.negative}
     if call.scatters:
-        return {**shared, "reduction": call.reduction}
-    return {**shared, **call.fill.attributes()}
+        return {**shared, "reduction": call.reduction,
+                "include_self": numpy.int64(call.include_self)}
+    return {**shared, "broadcast": numpy.int64(call.broadcast), **call.fill.attributes()}
 
 
 @functools.cache

@@ -16,14 +16,15 @@ def coefficients(call: Call, arrays: Any, run_gather: Any, run_scatter: Any) -> 
     rule = "fill" if call.out_of_range == "skip" else call.out_of_range
 
     def put(start: Any, values: Any, reduction: str = "none") -> Any:
-        return run_scatter(call._replace(reduction=reduction, flag=True), start, indices, values)
+        return run_scatter(call._replace(reduction=reduction, include_self=True), start, indices,
+                           values)
 
     def take(values: Any) -> Any:
         """What stands where each update goes; 0 for updates that go nowhere."""
         return run_gather(call.inverse_gather(rule), values, indices)
 
     ones = jnp.ones_like(data)
-    own = ones if call.flag else put(ones, jnp.zeros_like(updates))
+    own = ones if call.include_self else put(ones, jnp.zeros_like(updates))
     if call.reduction == "none":
         numbers = jnp.arange(updates.size, dtype=jnp.int32).reshape(updates.shape)
         last = put(jnp.full(data.shape, -1, jnp.int32), numbers)

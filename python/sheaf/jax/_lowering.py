@@ -18,16 +18,16 @@ from ._partitioning import partitioned
 _struct: Any = ShapedArray
 _ffi_lowering: Any = jax.ffi.ffi_lowering
 
-_GPU = _sheaf.gpu_name()  # JAX calls the platform so, too
+GPU = _sheaf.gpu_name()  # JAX calls the platform so, too
 #: XLA aligns its buffers to less than the 256 bytes that a workspace needs.
-_ROOM_TO_ALIGN = 256
+ROOM_TO_ALIGN = 256
 
 
 @functools.cache
-def _gpus() -> tuple[int, ...]:
+def gpus() -> tuple[int, ...]:
     """Their numbers as the driver counts. None where a program is exported for GPUs elsewhere."""
     try:
-        devices = jax.local_devices(backend=_GPU)
+        devices = jax.local_devices(backend=GPU)
     except RuntimeError:
         return ()
     numbers = (getattr(device, "local_hardware_id", None) for device in devices)
@@ -44,11 +44,11 @@ def _lower_on_cpu(ctx: Any, *operands: Any, call: Call) -> Any:
 def _lower_on_gpu(ctx: Any, *operands: Any, call: Call) -> Any:
     name = "sheaf_scatter" if call.scatters else "sheaf_gather"
     aliases = {0: 0} if call.scatters else {}
-    if not is_static(*ctx.avals_in, *ctx.avals_out) or not _gpus():
+    if not is_static(*ctx.avals_in, *ctx.avals_out) or not gpus():
         lower = _ffi_lowering(f"{name}_unsized", operand_output_aliases=aliases)
         return lower(ctx, *operands, **attributes_of(call))
-    size = _sheaf.jax_workspace(plan_of(call.gentle(), ctx.avals_in), _gpus())
-    workspace = _struct((size + _ROOM_TO_ALIGN,), numpy.dtype(numpy.uint8))
+    size = _sheaf.jax_workspace(plan_of(call.gentle(), ctx.avals_in), gpus())
+    workspace = _struct((size + ROOM_TO_ALIGN,), numpy.dtype(numpy.uint8))
     lower = _ffi_lowering(name, operand_output_aliases=aliases)
     results = lower(ctx.replace(avals_out=[*ctx.avals_out, workspace]), *operands,
                     **attributes_of(call))
@@ -89,4 +89,4 @@ def _ask_for_devices(primitive: Any) -> None:
 def register_lowerings(primitive: Any) -> None:
     _ask_for_devices(primitive)
     mlir.register_lowering(primitive, _rule(primitive, _lower_on_cpu, False), platform="cpu")
-    mlir.register_lowering(primitive, _rule(primitive, _lower_on_gpu, True), platform=_GPU)
+    mlir.register_lowering(primitive, _rule(primitive, _lower_on_gpu, True), platform=GPU)

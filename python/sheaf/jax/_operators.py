@@ -12,12 +12,13 @@ import jax
 import jax.numpy as jnp
 import numpy
 
-from .. import _functions
+from .. import _sheaf
 from .._errors import ArgumentError, DTypeError, refusal
+from .._options import Accumulate, GatherRule, Negative, Reduction, ScatterRule
 from ._call import Call, fill_of, grid_shape, is_static
 from ._primitives import gather_call, scatter_call
 
-_REDUCTIONS = {"sum": "add", "prod": "mul", "multiply": "mul", "amin": "min", "amax": "max"}
+_REDUCTIONS = _sheaf.reductions()
 _iinfo: Any = jnp.iinfo
 _SMALL_INTEGERS = ("int2", "int4", "uint2", "uint4")
 
@@ -103,31 +104,31 @@ def _gathered(options: Call, fill_value: Any, check: Any, data: Any, indices: An
 
 
 def gather(data: Any, indices: Any, axis: int = 0, *, batch_dims: int = 0,
-           out_of_range: _functions.GatherRule = "fail",
-           negative: _functions.Negative = "from_end", fill_value: Any = 0,
+           out_of_range: GatherRule = "fail",
+           negative: Negative = "from_end", fill_value: Any = 0,
            check: Any = False) -> Any:
     """sheaf.gather in a compiled program. fill_value is a number that is known when it is traced."""
-    options = Call("gather", operator.index(axis), operator.index(batch_dims), False, out_of_range,
+    options = Call("gather", operator.index(axis), operator.index(batch_dims), out_of_range,
                    negative)
     return _gathered(options, fill_value, check, data, indices)
 
 
 def gather_elements(data: Any, indices: Any, axis: int = 0, *, broadcast: bool = False,
-                    out_of_range: _functions.GatherRule = "fail",
-                    negative: _functions.Negative = "from_end", fill_value: Any = 0,
+                    out_of_range: GatherRule = "fail",
+                    negative: Negative = "from_end", fill_value: Any = 0,
                     check: Any = False) -> Any:
     """sheaf.gather_elements in a compiled program."""
-    options = Call("gather_elements", operator.index(axis), 0, bool(broadcast), out_of_range,
-                   negative)
+    options = Call("gather_elements", operator.index(axis), 0, out_of_range, negative,
+                   broadcast=bool(broadcast))
     return _gathered(options, fill_value, check, data, indices)
 
 
 def gather_nd(data: Any, indices: Any, *, batch_dims: int = 0,
-              out_of_range: _functions.GatherRule = "fail",
-              negative: _functions.Negative = "from_end", fill_value: Any = 0,
+              out_of_range: GatherRule = "fail",
+              negative: Negative = "from_end", fill_value: Any = 0,
               check: Any = False) -> Any:
     """sheaf.gather_nd in a compiled program."""
-    options = Call("gather_nd", 0, operator.index(batch_dims), False, out_of_range, negative)
+    options = Call("gather_nd", 0, operator.index(batch_dims), out_of_range, negative)
     return _gathered(options, fill_value, check, data, indices)
 
 
@@ -210,33 +211,34 @@ def _scattered(options: Call, check: Any, accumulate: Any, arrays: Any) -> Any:
 
 
 def scatter(data: Any, indices: Any, updates: Any, axis: int = 0, *, batch_dims: int = 0,
-            reduction: _functions.Reduction = "none", include_self: bool = True,
-            out_of_range: _functions.ScatterRule = "fail",
-            negative: _functions.Negative = "from_end", check: Any = False,
-            accumulate: _functions.Accumulate = None) -> Any:
+            reduction: Reduction = "none", include_self: bool = True,
+            out_of_range: ScatterRule = "fail",
+            negative: Negative = "from_end", check: Any = False,
+            accumulate: Accumulate = None) -> Any:
     """sheaf.scatter in a compiled program. In place where data is donated, or used no more."""
-    options = Call("scatter", operator.index(axis), operator.index(batch_dims), bool(include_self),
-                   out_of_range, negative, _REDUCTIONS.get(reduction, reduction))
+    options = Call("scatter", operator.index(axis), operator.index(batch_dims), out_of_range,
+                   negative, reduction=_REDUCTIONS.get(reduction, reduction),
+                   include_self=bool(include_self))
     return _scattered(options, check, accumulate, (data, indices, updates))
 
 
 def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, *,
-                     reduction: _functions.Reduction = "none", include_self: bool = True,
-                     out_of_range: _functions.ScatterRule = "fail",
-                     negative: _functions.Negative = "from_end", check: Any = False,
-                     accumulate: _functions.Accumulate = None) -> Any:
+                     reduction: Reduction = "none", include_self: bool = True,
+                     out_of_range: ScatterRule = "fail",
+                     negative: Negative = "from_end", check: Any = False,
+                     accumulate: Accumulate = None) -> Any:
     """sheaf.scatter_elements in a compiled program."""
-    options = Call("scatter_elements", operator.index(axis), 0, bool(include_self), out_of_range,
-                   negative, _REDUCTIONS.get(reduction, reduction))
+    options = Call("scatter_elements", operator.index(axis), 0, out_of_range, negative,
+                   reduction=_REDUCTIONS.get(reduction, reduction), include_self=bool(include_self))
     return _scattered(options, check, accumulate, (data, indices, updates))
 
 
 def scatter_nd(data: Any, indices: Any, updates: Any, *, batch_dims: int = 0,
-               reduction: _functions.Reduction = "none", include_self: bool = True,
-               out_of_range: _functions.ScatterRule = "fail",
-               negative: _functions.Negative = "from_end", check: Any = False,
-               accumulate: _functions.Accumulate = None) -> Any:
+               reduction: Reduction = "none", include_self: bool = True,
+               out_of_range: ScatterRule = "fail",
+               negative: Negative = "from_end", check: Any = False,
+               accumulate: Accumulate = None) -> Any:
     """sheaf.scatter_nd in a compiled program."""
-    options = Call("scatter_nd", 0, operator.index(batch_dims), bool(include_self), out_of_range,
-                   negative, _REDUCTIONS.get(reduction, reduction))
+    options = Call("scatter_nd", 0, operator.index(batch_dims), out_of_range, negative,
+                   reduction=_REDUCTIONS.get(reduction, reduction), include_self=bool(include_self))
     return _scattered(options, check, accumulate, (data, indices, updates))

@@ -37,7 +37,7 @@ def _varying(array: Any) -> frozenset[Any]:
     return frozenset(getattr(aval, "vma", ()) if axes is None else axes.varying)
 
 
-def _vary_alike(*arrays: Any) -> Any:
+def vary_alike(*arrays: Any) -> Any:
     """All with the axes of all: what shard_map wants of the operands of one primitive, so that it
     adds up the gradients of an array that every device has."""
     every = frozenset().union(*map(_varying, arrays))
@@ -49,12 +49,12 @@ def _vary_alike(*arrays: Any) -> Any:
 
 
 def gather_call(call: Call, data: Any, indices: Any) -> Any:
-    data, indices = _vary_alike(data, indices)
+    data, indices = vary_alike(data, indices)
     return gather_p.bind(data, indices, call=call)
 
 
 def scatter_call(call: Call, data: Any, indices: Any, updates: Any) -> Any:
-    data, indices, updates = _vary_alike(data, indices, updates)
+    data, indices, updates = vary_alike(data, indices, updates)
     return scatter_p.bind(data, indices, updates, call=call)
 
 
@@ -83,7 +83,7 @@ def _add_up(call: Call, data: Any, indices: Any, updates: Any) -> Any:
     devices as data is."""
     sizes = list(data.shape)
     stretched: tuple[int, ...] = ()
-    if call.op == "gather_elements" and call.flag:
+    if call.op == "gather_elements" and call.broadcast:
         stretched = tuple(d for d in range(len(sizes))
                           if d != call.axis and sizes[d] == 1 and updates.shape[d] != 1)
         for d in stretched:
@@ -107,11 +107,11 @@ def _scatter_jvp(primals: Any, tangents: Any, *, call: Call) -> Any:
     if type(tangents[0]) is ad.Zero and type(tangents[2]) is ad.Zero:
         return output, ad.Zero.from_primal_value(output)
     of_data, of_updates = ad.instantiate_zeros(tangents[0]), ad.instantiate_zeros(tangents[2])
-    if call.reduction != "add" or not call.flag:
+    if call.reduction != "add" or not call.include_self:
         a, c = coefficients(call, (data, indices, updates, output), gather_call, scatter_call)
         of_data, of_updates = of_data * a, of_updates * c
-    return output, scatter_call(call._replace(reduction="add", flag=True), of_data, indices,
-                                of_updates)
+    return output, scatter_call(call._replace(reduction="add", include_self=True), of_data,
+                                indices, of_updates)
 
 
 def _scatter_transpose(cotangent: Any, data: Any, indices: Any, updates: Any, *,

@@ -2,7 +2,7 @@
 """Sheaf for PyTorch.
 
 Importing this module registers the operators torch.ops.sheaf.gather, .gather_elements, .gather_nd,
-.scatter, .scatter_elements and .scatter_nd. They have gradients in backward and forward mode, of
+.scatter, .scatter_elements, .scatter_nd and .bag. They have gradients in backward and forward mode, of
 any order, batching rules for torch.vmap and shape rules for torch.compile. sheaf.gather and the
 other plain functions call them when a tensor is PyTorch's.
 
@@ -10,6 +10,7 @@ The functions here have PyTorch's own names and signatures. sheaf.torch_scatter 
 package torch_scatter.
 """
 
+from .. import _dispatch
 from . import _calls as _calls
 from ._in_place import (
     index_add_,
@@ -34,8 +35,8 @@ from ._index_names import (
     put,
     take,
 )
+from ._embedding import EmbeddingBag, embedding, embedding_bag
 from ._names import (
-    embedding,
     gather,
     index_select,
     scatter,
@@ -57,10 +58,14 @@ from ._segments import (
 )
 from ._sharded import ShardedTable
 
+_dispatch.torch = _calls  # what sheaf.gather and the others call
+
 __all__ = [
+    "EmbeddingBag",
     "IndexShapeError",
     "ShardedTable",
     "embedding",
+    "embedding_bag",
     "gather",
     "index_add",
     "index_add_",

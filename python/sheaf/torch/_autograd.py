@@ -15,7 +15,7 @@ from . import _gradients as gradients
 from . import _operators as operators
 
 
-def _tracked(*tensors: Tensor) -> bool:
+def tracked(*tensors: Tensor) -> bool:
     """Compiled programs open levels of forward mode behind the back of forward_ad."""
     return (operators.any_requires_grad(*tensors) or forward_ad._current_level >= 0
             or gradients.in_transform())
@@ -28,7 +28,7 @@ def _register_gather(op: str) -> None:
                ) -> Any:
         if data.requires_grad and not in_transform():
             return record(data, indices, op, given, threads)
-        if _tracked(data):
+        if tracked(data):
             return gradients.Gather.call(data, indices, op, given, threads)
         with torch._C._AutoDispatchBelowAutograd():
             return operators.operator(op)(data, indices, *given, threads=threads)
@@ -39,7 +39,7 @@ def _register_gather(op: str) -> None:
 def _register_scatter(op: str) -> None:
     def kernel(data: Tensor, indices: Tensor, updates: Tensor, *given: Any, relaxed: bool = False,
                threads: int = 0) -> Any:
-        if _tracked(data, updates):
+        if tracked(data, updates):
             return gradients.Scatter.call(data, indices, updates, op, given, relaxed, threads)
         with torch._C._AutoDispatchBelowAutograd():
             return operators.operator(op)(data, indices, updates, *given, relaxed=relaxed,
@@ -70,7 +70,7 @@ def _register_out(op: str) -> None:
 def _scatter_zeros(*arguments: Any) -> Any:
     if _sheaf.are_plain_tensors(*arguments[:2]):
         return operators.run_scatter_zeros(*arguments)
-    if _tracked(arguments[0]):
+    if tracked(arguments[0]):
         return gradients.ScatterZeros.call(*arguments)
     with torch._C._AutoDispatchBelowAutograd():
         return operators.operator("_scatter_zeros")(*arguments)

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from .. import _functions, _sheaf
+from .. import _sheaf
 from .._errors import ArgumentError, Error, refusal
 from . import _gradients as gradients
 from . import _operators as operators
@@ -72,8 +71,10 @@ def gather(op: str, data: Any, indices: Any, out: Any, options: tuple[Any, ...],
     indices = _as_indices(indices, data)
     if too_large or not _all_tensors(data, indices, out):  # or arrays of several libraries
         axis, batch_dims, broadcast = operators.gather_options(op, options)
-        return _sheaf.run_gather(op, data, indices, out, threads, False, axis, batch_dims,
-                                 broadcast, *rule)
+        out_of_range, negative, fill_value = rule
+        return _sheaf.run_gather(op, data, indices, out, axis=axis, batch_dims=batch_dims,
+                                 broadcast=broadcast, out_of_range=out_of_range, negative=negative,
+                                 fill_value=fill_value, threads=threads)
     if out is None:
         return operators.operator(op)(data, indices, *options, *rule, threads=threads)
     operators.out_operator(op)(data, indices, *options, *rule, threads=threads, out=out)
@@ -130,9 +131,11 @@ def scatter(op: str, data: Any, indices: Any, updates: Any, out: Any, options: t
     if not _all_tensors(data, indices, updates, out):
         reduction, include_self, out_of_range, negative, *_ = how
         axis, batch_dims = operators.scatter_options(op, options)
-        result = _sheaf.run_scatter(op, data, indices, updates, out, threads, False, axis,
-                                    batch_dims, reduction, include_self, relaxed, accumulate or "",
-                                    out_of_range, negative)
+        result = _sheaf.run_scatter(op, data, indices, updates, out, axis=axis,
+                                    batch_dims=batch_dims, reduction=reduction,
+                                    include_self=include_self, relaxed=relaxed,
+                                    accumulate=accumulate or "", out_of_range=out_of_range,
+                                    negative=negative, threads=threads)
         if isinstance(out, Tensor):
             torch.autograd.graph.increment_version(out)
         return result
@@ -224,6 +227,3 @@ def put_along_axis(arr: Tensor, indices: Any, values: Any, axis: int | None, thr
         return
     _sheaf.put_along_axis(arr, indices, values, axis, threads)
     torch.autograd.graph.increment_version(arr)
-
-
-_functions.torch_calls = sys.modules[__name__]

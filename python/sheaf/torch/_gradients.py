@@ -53,7 +53,7 @@ class Operator(Function):
 in_transform = torch._C._are_functorch_transforms_active
 
 
-def _both_ways(cls: Any) -> Any:
+def both_ways(cls: Any) -> Any:
     """Gives the class its forward() and `staged`."""
     compute, remember = cls.compute, cls.remember
 
@@ -69,7 +69,7 @@ def _both_ways(cls: Any) -> Any:
     return cls
 
 
-def _save(ctx: Any, tensors: tuple[Tensor, ...]) -> None:
+def save(ctx: Any, tensors: tuple[Any, ...]) -> None:
     """For both modes. Outside of the transforms, forward mode has a level; saving for it takes a
     tenth of a small call."""
     ctx.save_for_backward(*tensors)
@@ -77,20 +77,20 @@ def _save(ctx: Any, tensors: tuple[Tensor, ...]) -> None:
         ctx.save_for_forward(*tensors)
 
 
-def _forward_mode_further_out() -> Any:
+def forward_mode_further_out() -> Any:
     """Inside jvp(), PyTorch switches forward mode off, for transforms further out too; this switches
-    it on. Tensors must then come without the tangent of this level, that is, as _primal()."""
+    it on. Tensors must then come without the tangent of this level, that is, as primal()."""
     return forward_ad._set_fwd_grad_enabled(True)
 
 
-def _primal(tensor: Tensor) -> Tensor:
+def primal(tensor: Tensor) -> Tensor:
     """Without the tangent of the innermost forward mode, whose level is always 0: compiled programs
     do not tell forward_ad."""
     result: Tensor = torch._VF._unpack_dual(tensor, level=0)[0]
     return result
 
 
-def _below_autograd(op: str, *arguments: Any, **keywords: Any) -> Any:
+def below_autograd(op: str, *arguments: Any, **keywords: Any) -> Any:
     # A function's forward() runs without gradients of either mode; transforms further out may want
     # theirs.
     with (torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True),
@@ -99,11 +99,11 @@ def _below_autograd(op: str, *arguments: Any, **keywords: Any) -> Any:
 
 
 #: Each operator: at once on plain tensors, else below autograd.
-_compute = {op: operators.quick(op, functools.partial(_below_autograd, op))
+_compute = {op: operators.quick(op, functools.partial(below_autograd, op))
             for op in (*operators.GATHERS, *operators.SCATTERS)}
 
 
-@_both_ways
+@both_ways
 class Gather(Operator):
     """The gather `op`; its gradient is the scatter-add onto zeros."""
 
@@ -111,14 +111,14 @@ class Gather(Operator):
     def compute(data: Tensor, indices: Tensor, op: str, given: tuple[Any, ...],
                 threads: int) -> Any:
         if threads:
-            return _below_autograd(op, data, indices, *given, threads=threads)
+            return below_autograd(op, data, indices, *given, threads=threads)
         return _compute[op](data, indices, *given)
 
     @staticmethod
     def remember(ctx: Any, inputs: Any, output: Any) -> None:
         data, indices, *ctx.call = inputs
         ctx.shape = data.shape
-        _save(ctx, (indices,))
+        save(ctx, (indices,))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -132,7 +132,7 @@ class Gather(Operator):
         (indices,) = ctx.saved_tensors
         op, given, threads = ctx.call
         options, rule = operators.defaults(given, operators.GATHERS[op], operators.RULE)
-        with _forward_mode_further_out():
+        with forward_mode_further_out():
             return operators.operator(op)(data, indices, *options, rule[0], rule[1], 0,
                                           threads=threads)
 
@@ -155,18 +155,18 @@ def _scatter_back(op: str, grad: Tensor, indices: Tensor, shape: Any, options: t
     return result.sum(stretched, keepdim=True) if stretched else result
 
 
-@_both_ways
+@both_ways
 class ScatterZeros(Operator):
     """The scatter-add onto zeros; its gradient is the gather."""
 
     @staticmethod
     def compute(*arguments: Any) -> Any:
-        return _below_autograd("_scatter_zeros", *arguments)
+        return below_autograd("_scatter_zeros", *arguments)
 
     @staticmethod
     def remember(ctx: Any, inputs: Any, output: Any) -> None:
         _, indices, *ctx.call = inputs
-        _save(ctx, (indices,))
+        save(ctx, (indices,))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -182,7 +182,7 @@ class ScatterZeros(Operator):
     @staticmethod
     def jvp(ctx: Any, updates: Tensor, *_: Any) -> Any:
         (indices,) = ctx.saved_tensors
-        with _forward_mode_further_out():
+        with forward_mode_further_out():
             return torch.ops.sheaf._scatter_zeros(updates, indices, *ctx.call)
 
 
@@ -198,7 +198,7 @@ def _scatter_words(op: str, *given: Any) -> tuple[tuple[Any, ...], tuple[Any, ..
     return options, (operators.REDUCTIONS.get(how[0], how[0]), *how[1:])
 
 
-@_both_ways
+@both_ways
 class Scatter(Operator):
     """The scatter `op`."""
 
@@ -206,7 +206,7 @@ class Scatter(Operator):
     def compute(data: Tensor, indices: Tensor, updates: Tensor, op: str, given: tuple[Any, ...],
                 relaxed: bool, threads: int) -> Any:
         if relaxed or threads:
-            return _below_autograd(op, data, indices, updates, *given, relaxed=relaxed,
+            return below_autograd(op, data, indices, updates, *given, relaxed=relaxed,
                                    threads=threads)
         return _compute[op](data, indices, updates, *given)
 
@@ -216,7 +216,7 @@ class Scatter(Operator):
         ctx.options, ctx.how = _scatter_words(ctx.op, *given)
         ctx.data_shape, ctx.updates_shape = data.shape, updates.shape
         linear = ctx.how[0] in ("none", "add", "sub", "mean")
-        _save(ctx, (indices,) if linear else (indices, data, updates, output))
+        save(ctx, (indices,) if linear else (indices, data, updates, output))
 
     @staticmethod
     def _linearised(ctx: Any, like: Tensor, of: Any = None) -> tuple[Linearised, Any, Any]:
@@ -244,7 +244,7 @@ class Scatter(Operator):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        with _forward_mode_further_out():
+        with forward_mode_further_out():
             return Scatter._tangent(ctx, tangents[0], tangents[2])
 
     @staticmethod
@@ -256,7 +256,7 @@ class Scatter(Operator):
         if ctx.how[0] == "none":
             linear = Scatter._replaced(ctx)
             return linear.put(like, linear.zeros(like) if updates is None else updates)
-        linear, of_data, of_updates = Scatter._linearised(ctx, like, of=_primal)
+        linear, of_data, of_updates = Scatter._linearised(ctx, like, of=primal)
         tangent = torch.zeros_like(like) if data is None else (
             data if of_data is None else data * of_data)
         if updates is not None:

@@ -140,32 +140,6 @@ def _without(tensor: Tensor, dim: int) -> list[Any]:
     return sizes
 
 
-def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
-              max_norm: float | None = None, norm_type: float = 2.0,
-              scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
-    """As torch.nn.functional.embedding: rows of weight. Rows of padding_idx get no gradient."""
-    if max_norm is not None or scale_grad_by_freq or sparse:
-        raise UnsupportedError(refusal(
-            "embedding: max_norm, scale_grad_by_freq, sparse",
-            "Sheaf has dense gradients, and leaves weight as it is",
-            "torch.nn.functional.embedding"))
-    if weight.dim() != 2:
-        raise ArgumentError(refusal(
-            f"embedding: weight has {weight.dim()} dimensions",
-            "it must have 2",
-            "sheaf.gather"))
-    rows: Tensor = run("gather", weight, input, 0, 0, *FAIL)
-    if padding_idx is None:
-        return rows
-    if not -weight.shape[0] <= padding_idx < weight.shape[0]:
-        raise ArgumentError(refusal(
-            "embedding: padding_idx out of range",
-            f"padding_idx = {padding_idx}, but weight has {weight.shape[0]} rows",
-            "one of its rows"))
-    padding = padding_idx % weight.shape[0]
-    return torch.where((input == padding).unsqueeze(-1), rows.detach(), rows)
-
-
 # ---- Scatters
 
 

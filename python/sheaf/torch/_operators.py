@@ -130,21 +130,27 @@ def quick(op: str, kernel: Any, into: bool = False, caller: str = "user") -> Any
 
 def run_gather(op: str, data: Tensor, indices: Tensor, given: tuple[Any, ...], threads: int,
                out: Tensor | None = None) -> Any:
-    return _sheaf.run_gather(op, data, indices, out, threads, True, *gather_arguments(op, *given))
+    axis, batch_dims, broadcast, out_of_range, negative, fill = gather_arguments(op, *given)
+    return _sheaf.run_gather(op, data, indices, out, axis=axis, batch_dims=batch_dims,
+                             broadcast=broadcast, out_of_range=out_of_range, negative=negative,
+                             fill_value=fill, threads=threads, inside_operator=True)
 
 
 def run_scatter(op: str, data: Tensor, indices: Tensor, updates: Tensor, given: tuple[Any, ...],
                 relaxed: bool, threads: int, out: Tensor | None = None) -> Any:
     (axis, batch_dims, reduction, include_self, out_of_range, negative,
      accumulate) = scatter_arguments(op, *given)
-    return _sheaf.run_scatter(op, data, indices, updates, out, threads, True, axis, batch_dims,
-                              reduction, include_self, relaxed, accumulate, out_of_range, negative)
+    return _sheaf.run_scatter(op, data, indices, updates, out, axis=axis, batch_dims=batch_dims,
+                              reduction=reduction, include_self=include_self, relaxed=relaxed,
+                              accumulate=accumulate, out_of_range=out_of_range, negative=negative,
+                              threads=threads, inside_operator=True)
 
 
 def run_scatter_zeros(updates: Tensor, indices: Tensor, shape: Any, op: str, axis: int,
                       batch_dims: int, out_of_range: str, negative: str) -> Any:
-    return _sheaf.run_scatter_zeros(op, updates, indices, list(shape), 0, axis, batch_dims,
-                                    out_of_range, negative)
+    return _sheaf.run_scatter_zeros(op, updates, indices, list(shape), axis=axis,
+                                    batch_dims=batch_dims, out_of_range=out_of_range,
+                                    negative=negative)
 
 
 def _register_gather(op: str) -> None:

@@ -24,7 +24,7 @@ def _number(size: Any) -> int | None:
     return int(hint) if hint is not None else None
 
 
-def _spec(tensor: Tensor) -> _sheaf.Spec | None:
+def spec(tensor: Tensor) -> _sheaf.Spec | None:
     sizes = [size for size in map(_number, tensor.shape) if size is not None]
     if len(sizes) < tensor.dim():
         return None
@@ -32,12 +32,12 @@ def _spec(tensor: Tensor) -> _sheaf.Spec | None:
     return _sheaf.Spec({"complex32": "opaque4"}.get(name, name), sizes)
 
 
-def _plan(call: Any, op: str, tensors: tuple[Tensor, ...], *options: Any) -> Any:
-    specs = [_spec(tensor) for tensor in tensors]
-    return call(op, *specs, None, *options) if None not in specs else None
+def _plan(call: Any, op: str, *tensors: Tensor, **options: Any) -> Any:
+    specs = [spec(tensor) for tensor in tensors]
+    return call(op, *specs, None, **options) if None not in specs else None
 
 
-def _check_devices(op: str, *tensors: Tensor) -> None:
+def check_devices(op: str, *tensors: Tensor) -> None:
     devices = {tensor.device.type for tensor in tensors}
     if len(devices) > 1:
         raise RuntimeError(f"sheaf::{op}: tensors on different devices: "
@@ -66,9 +66,12 @@ def _register_gather(op: str) -> None:
 
     def fake(data: Tensor, indices: Tensor, *given: Any, threads: int = 0) -> Tensor:
         own, rule = operators.defaults(given, options, operators.RULE)
-        _check_devices(op, data, indices)
+        check_devices(op, data, indices)
         axis, batch_dims, broadcast = operators.gather_options(op, own)
-        plan = _plan(_sheaf.plan_gather, op, (data, indices), axis, batch_dims, broadcast, *rule)
+        out_of_range, negative, fill_value = rule
+        plan = _plan(_sheaf.plan_gather, op, data, indices, axis=axis, batch_dims=batch_dims,
+                     broadcast=broadcast, out_of_range=out_of_range, negative=negative,
+                     fill_value=fill_value)
         sizes = (*data.shape, *indices.shape)
         if plan is not None and all(isinstance(size, int) for size in sizes):
             return data.new_empty(plan.shape)
@@ -88,11 +91,12 @@ def _register_scatter(op: str) -> None:
     def fake(data: Tensor, indices: Tensor, updates: Tensor, *given: Any, relaxed: bool = False,
              threads: int = 0) -> Tensor:
         own, how = operators.defaults(given, options, operators.HOW)
-        _check_devices(op, data, indices, updates)
+        check_devices(op, data, indices, updates)
         reduction, include_self, out_of_range, negative, _ = how
-        _plan(_sheaf.plan_scatter, op, (data, indices, updates),
-              *operators.scatter_options(op, own), reduction, include_self, relaxed, "",
-              out_of_range, negative)
+        axis, batch_dims = operators.scatter_options(op, own)
+        _plan(_sheaf.plan_scatter, op, data, indices, updates, axis=axis, batch_dims=batch_dims,
+              reduction=reduction, include_self=include_self, relaxed=relaxed,
+              out_of_range=out_of_range, negative=negative)
         return data.new_empty(data.shape)
 
     def fake_out(data: Tensor, indices: Tensor, updates: Tensor, *given: Any, out: Tensor,

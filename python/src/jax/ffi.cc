@@ -19,6 +19,7 @@
 #include "bindings.h"
 #include "gpu.h"
 #include "jax/attributes.h"
+#include "jax/handlers.h"
 #include "plan/refuse.h"
 #include "sheaf/error.h"
 #include "sheaf/queue.h"
@@ -30,8 +31,6 @@ namespace {
 namespace ffi = xla::ffi;
 namespace nb = nanobind;
 
-constexpr RunOptions kOptions{.output_is_fresh = true};
-
 void run_call(const CustomCall& call, const Plan& plan, const Queue& queue) {
   const void* const data = call.data.untyped_data();
   const void* const indices = call.indices.untyped_data();
@@ -40,52 +39,6 @@ void run_call(const CustomCall& call, const Plan& plan, const Queue& queue) {
     run(plan, data, indices, call.updates->untyped_data(), output, queue, kOptions);
   } else {
     run(plan, data, indices, output, queue, kOptions);
-  }
-}
-
-constexpr size_t kAlignment = 256;  // of a workspace; XLA's own buffers have less
-
-WorkspaceView aligned_part(void* memory, size_t bytes) {
-  const auto address = reinterpret_cast<uintptr_t>(memory);
-  const size_t before = (kAlignment - address % kAlignment) % kAlignment;
-  if (memory == nullptr || bytes < before) {
-    return {};
-  }
-  return {static_cast<std::byte*>(memory) + before, bytes - before};
-}
-
-// XLA's scratch allocator refuses every alignment above 16 bytes.
-WorkspaceView scratch_memory(ffi::ScratchAllocator& scratch, size_t bytes) {
-  constexpr size_t kOffered = 16;
-  if (bytes == 0) {
-    return {};
-  }
-  const size_t all = bytes + kAlignment - kOffered;
-  const std::optional<void*> memory = scratch.Allocate(all, kOffered);
-  if (!memory.has_value()) {
-    throw Error(ErrorCode::kOutOfMemory,
-                sheaf::refusal_text("jax: no memory for the workspace",
-                                    cat("XLA did not allocate ", all, " bytes"), "",
-                                    "shapes that are known when the program is compiled"));
-  }
-  return aligned_part(*memory, all);
-}
-
-// XLA has codes instead of exceptions.
-template <class Call>
-ffi::Error guarded(const Call& call) {
-  try {
-    call();
-    return ffi::Error::Success();
-  } catch (const IndexError& error) {
-    return ffi::Error(ffi::ErrorCode::kOutOfRange, error.what());
-  } catch (const Error& error) {
-    const bool memory = error.code() == ErrorCode::kOutOfMemory;
-    return ffi::Error(
-        memory ? ffi::ErrorCode::kResourceExhausted : ffi::ErrorCode::kInvalidArgument,
-        error.what());
-  } catch (const std::exception& error) {
-    return ffi::Error(ffi::ErrorCode::kInternal, error.what());
   }
 }
 
@@ -176,14 +129,10 @@ XLA_FFI_DEFINE_HANDLER(kGatherUnsized, gather_unsized,
 XLA_FFI_DEFINE_HANDLER(kScatterUnsized, scatter_unsized,
                        with_attributes(scatter_buffers(on_stream_with_scratch())));
 
-nb::capsule capsule_of(XLA_FFI_Handler* handler) {
-  return nb::capsule(reinterpret_cast<void*>(handler));
-}
-
 nb::dict handlers() {
   nb::dict all;
   const auto add = [&](const char* name, const char* platform, XLA_FFI_Handler* handler) {
-    all[cat(name, ".", platform).c_str()] = capsule_of(handler);
+    add_handler(all, name, platform, handler);
   };
   add("gather", "cpu", kGather);
   add("scatter", "cpu", kScatter);
@@ -191,17 +140,8 @@ nb::dict handlers() {
   add("scatter", gpu::kXlaPlatform, kScatterOnGpu);
   add("gather_unsized", gpu::kXlaPlatform, kGatherUnsized);
   add("scatter_unsized", gpu::kXlaPlatform, kScatterUnsized);
+  add_bag_handlers(all);
   return all;
-}
-
-// The most that any of the GPUs needs: their kernels may differ.
-size_t workspace_on(const Plan& plan, const std::vector<int>& devices) {
-  size_t most = 0;
-  for (const int device : devices) {
-    const gpu::DeviceGuard guard(device);
-    most = std::max(most, workspace_bytes(plan, gpu::queue({}, nullptr), kOptions));
-  }
-  return most;
 }
 
 }  // namespace
@@ -211,8 +151,9 @@ void bind_jax(nb::module_& module) {
       "has_jax_ffi", [] { return true; }, "Whether compiled programs of JAX can call Sheaf.");
   module.def("jax_handlers", handlers, nb::sig("def jax_handlers() -> dict[str, typing.Any]"),
              "Handlers for XLA's FFI, by name.");
-  module.def("jax_workspace", workspace_on, nb::arg("plan"), nb::arg("devices"),
+  module.def("jax_workspace", workspace_on<Plan>, nb::arg("plan"), nb::arg("devices"),
              "Bytes that a run of the plan needs on any of these GPUs.");
+  bind_jax_bags(module);
 }
 
 }  // namespace sheaf::python

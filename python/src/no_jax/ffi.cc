@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "sheaf/bag.h"
 
 namespace sheaf::python {
 
@@ -18,6 +19,10 @@ void bind_jax(nanobind::module_& module) {
       "Handlers for XLA's FFI, by name.");
   module.def(
       "jax_workspace", [](const Plan&, const std::vector<int>&) { return size_t{0}; },
+      nanobind::arg("plan"), nanobind::arg("devices"),
+      "Bytes that a run of the plan needs on any of these GPUs.");
+  module.def(
+      "jax_bag_workspace", [](const BagPlan&, const std::vector<int>&) { return size_t{0}; },
       nanobind::arg("plan"), nanobind::arg("devices"),
       "Bytes that a run of the plan needs on any of these GPUs.");
 }

@@ -17,9 +17,9 @@ pytestmark = [pytest.mark.usefixtures("jax_on_cpu"), pytest.mark.skipif(
 X = numpy.arange(12, dtype="f4").reshape(4, 3)
 I = numpy.array([2, 0], "i4")
 U = numpy.ones((2, 3), "f4")
-GATHER = {"op": "gather", "axis": 0, "batch_dims": 0, "flag": 0, "out_of_range": "clamp",
+GATHER = {"op": "gather", "axis": 0, "batch_dims": 0, "broadcast": 0, "out_of_range": "clamp",
           "negative": "from_end", "fill_integer": 0, "fill_real": 0.0, "fill_imaginary": 0.0}
-SCATTER = {"op": "scatter", "axis": 0, "batch_dims": 0, "flag": 1, "out_of_range": "clamp",
+SCATTER = {"op": "scatter", "axis": 0, "batch_dims": 0, "include_self": 1, "out_of_range": "clamp",
            "negative": "from_end", "reduction": "none"}
 
 
@@ -77,7 +77,7 @@ def test_missing_attributes_of_a_scatter(name):
 
 
 @pytest.mark.parametrize("name, wrong", [
-    ("op", 1), ("axis", "0"), ("axis", 0.0), ("batch_dims", "x"), ("flag", "yes"),
+    ("op", 1), ("axis", "0"), ("axis", 0.0), ("batch_dims", "x"), ("broadcast", "yes"),
     ("out_of_range", 3), ("negative", 0), ("axis", numpy.int32(0)),
     ("op", numpy.arange(3)), ("axis", numpy.arange(3))])
 def test_attributes_of_the_wrong_type(name, wrong):

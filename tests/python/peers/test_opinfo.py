@@ -18,9 +18,10 @@ import sheaf.torch as ours  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-NAMES = ["index_select", "gather", "take_along_dim", "nn.functional.embedding", "scatter",
-         "scatter_add", "scatter_reduce", "index_add", "index_copy", "index_reduce", "index_put",
-         "index_fill", "take", "put", "masked_select", "masked_scatter"]
+NAMES = ["index_select", "gather", "take_along_dim", "nn.functional.embedding",
+         "nn.functional.embedding_bag", "scatter", "scatter_add", "scatter_reduce", "index_add",
+         "index_copy", "index_reduce", "index_put", "index_fill", "take", "put", "masked_select",
+         "masked_scatter"]
 OPERATORS = [op for op in database.op_db if op.name in NAMES]
 #: What PyTorch's samples ask for and sheaf.torch says that it has not.
 UNSUPPORTED = (sheaf.UnsupportedError,)
@@ -29,7 +30,7 @@ UNSUPPORTED = (sheaf.UnsupportedError,)
 def function_of(op):
     name = op.name.rpartition(".")[2]
     function = getattr(ours, name)
-    if name == "embedding":  # the samples have the weight first
+    if name in ("embedding", "embedding_bag"):  # the samples have the weight first
         return lambda weight, indices, **keywords: function(indices, weight, **keywords)
     return function
 
