@@ -17,7 +17,7 @@ TEST(Demo, DrawsChecksAndTimes) {
   EXPECT_THAT(run.out, HasSubstr("DML_GATHER_ELEMENTS: pick within each column\n"
                                  "  output[i, j] = data[indices[i, j], j]\n"));
   EXPECT_THAT(run.out, HasSubstr("Embedding lookup: 4,096 random rows of a table of 4,096 rows\n"));
-  EXPECT_THAT(run.out, HasSubstr("  moved        2,097,152 bytes (2.0 MiB)\n"));
+  EXPECT_THAT(run.out, HasSubstr("  moved        2,097,152 bytes (2 MiB)\n"));
   EXPECT_THAT(run.out, HasSubstr("  result       every element checked and right\n"));
   EXPECT_THAT(run.out, EndsWith("\nall 14 examples and the lookup are right\n"));
   EXPECT_THAT(run.out, Not(HasSubstr("\x1b")));

@@ -24,6 +24,8 @@ TEST(Doctor, TellsOfEveryBackend) {
     EXPECT_THAT(run.out, HasSubstr("  device        " + name + verdict + "   " +
                                    sheaf::device_description(name) + "\n"));
   }
+  const bool keeps_kernels = sheaf::device_available("vulkan");
+  EXPECT_EQ(run.out.find("  kernels kept  ") != std::string::npos, keeps_kernels) << run.out;
   if (sheaf::device_names().empty()) {
     EXPECT_THAT(run.out, HasSubstr("  device        none in this build\n"));
   }
@@ -47,6 +49,8 @@ TEST(Doctor, PrintsJson) {
     EXPECT_EQ(json["devices"][i]["description"], sheaf::device_description(devices[i]));
     EXPECT_EQ(json["devices"][i]["works"], sheaf::device_available(devices[i]));
     EXPECT_EQ(json["devices"][i]["trouble"], "");
+    EXPECT_EQ(json["devices"][i]["kernel_cache"] != "",
+              devices[i] == "vulkan" && sheaf::device_available("vulkan"));
   }
 }
 

@@ -139,7 +139,8 @@ TEST_F(Files, ExplainDraws) {
   const std::string svg = scratch_.path("x.svg");
   EXPECT_EQ(run_sheaf({"explain", "gather f32[3] i64[2]={2,0}", "--svg", svg}).status, 0);
   const std::string text = read_all(svg);
-  EXPECT_THAT(text, StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox="));
+  EXPECT_THAT(text,
+              StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"sheaf\" viewBox="));
   EXPECT_THAT(text, HasSubstr("<rect"));
   EXPECT_THAT(text, testing::Not(HasSubstr("\033")));
 }

@@ -11,7 +11,6 @@ using testing::HasSubstr;
 
 TEST(Usage, MistakesAreStatusTwoAndGoToStderr) {
   const std::vector<std::vector<std::string>> mistakes = {
-      {},
       {"gather"},
       {"--no-such-option"},
       {"explain"},
@@ -49,6 +48,47 @@ TEST(Usage, HelpHasExamplesEverywhere) {
     EXPECT_EQ(run.err, "") << command;
   }
   EXPECT_THAT(run_sheaf({"--help"}).out, HasSubstr("Exit status: 0"));
+}
+
+TEST(Usage, HelpIsACommandToo) {
+  const std::string help = run_sheaf({"--help"}).out;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{}, std::vector<std::string>{"help"}}) {
+    const Finished run = run_sheaf(words);
+    EXPECT_EQ(run.status, 0);
+    EXPECT_EQ(run.out, help);
+    EXPECT_EQ(run.err, "");
+  }
+  EXPECT_EQ(run_sheaf({"help", "gather"}).out, run_sheaf({"gather", "--help"}).out);
+}
+
+TEST(Usage, MistypedWordsGetAQuestion) {
+  const Finished command = run_sheaf({"docter", "--json"});
+  EXPECT_EQ(command.status, 2);
+  EXPECT_EQ(command.out, "");
+  EXPECT_EQ(command.err,
+            "\"docter\" is no command; did you mean doctor?\n"
+            "Run with --help for more information.\n");
+  EXPECT_THAT(run_sheaf({"help", "explian"}).err, HasSubstr("did you mean explain?"));
+  EXPECT_EQ(run_sheaf({"reformat"}).err,
+            "\"reformat\" is no command\nRun with --help for more information.\n");
+  const Finished option = run_sheaf({"explain", "gather f32[2] i64[2]", "--kernel"});
+  EXPECT_EQ(option.status, 2);
+  EXPECT_THAT(option.err, HasSubstr("--kernel: did you mean --kernels?\n"));
+  EXPECT_THAT(run_sheaf({"gather", "a.npy", "0", "-o", "b.npy", "--out-of_range=clamp"}).err,
+              HasSubstr("--out-of_range: did you mean --out-of-range?\n"));
+}
+
+TEST(Completion, OffersTheValuesOfOptions) {
+  const std::string bash = run_sheaf({"completion", "bash"}).out;
+  EXPECT_THAT(bash, HasSubstr("'scatter --reduction') words='none add sub mul min max mean' ;;\n"));
+  EXPECT_THAT(bash, HasSubstr("'explain --color') words='auto always never' ;;\n"));
+  const std::string zsh = run_sheaf({"completion", "zsh"}).out;
+  EXPECT_THAT(zsh, HasSubstr("]:RULE:(fail clamp wrap fill)'"));
+  EXPECT_THAT(zsh, HasSubstr("]:FILE:_files'"));
+  const std::string fish = run_sheaf({"completion", "fish"}).out;
+  EXPECT_THAT(fish, HasSubstr("-l pool -x -a 'sum mean max min mul sqrtn' -d '"));
+  EXPECT_THAT(fish, HasSubstr("-l svg -r -d '"));
 }
 
 TEST(Usage, VersionIsPrinted) {

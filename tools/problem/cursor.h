@@ -42,6 +42,10 @@ class Cursor {
   // The longest run of characters that are neither space nor one of "[]{}(),=". May be empty.
   Span token();
 
+  // What has not been read, and a step over the first characters of it.
+  std::string_view rest() const { return text_.substr(at_); }
+  void skip(size_t characters) { at_ += characters; }
+
   size_t position() const { return at_; }
   std::string_view text(Span span) const { return text_.substr(span.begin, span.end - span.begin); }
 

@@ -2,11 +2,13 @@
 #include "problem/problem.h"
 
 #include <string>
+#include <vector>
 
 #include "plan/vocabulary.h"
 #include "problem/cursor.h"
-#include "problem/literal.h"
+#include "problem/parts.h"
 #include "sheaf/error.h"
+#include "support/closest.h"
 #include "support/text.h"
 
 namespace sheaf {
@@ -15,95 +17,15 @@ namespace {
 // A problem while it is read.
 struct Draft {
   Problem problem;
-  XlaGatherOptions xla;
   Span fill_value = {0, 0};  // where it stands, if it does
 
+  // Also by the words of the name's own library.
+  bool is_called(std::string_view key, std::string_view word) const {
+    const pictures::Name* const name = problem.name;
+    return word == key || (name != nullptr && word == pictures::own_word(*name, key));
+  }
   Request& request() { return problem.request; }
 };
-
-Dims parse_dims(Cursor& cursor, const char* what) {
-  const size_t begin = cursor.position();
-  cursor.expect('[', "before a list");
-  Dims dims;
-  cursor.skip_spaces();
-  if (!cursor.next_is(']')) {
-    do {
-      const int64_t entry = cursor.integer(what);
-      if (dims.size() == kMaxRank) {
-        cursor.fail({begin, cursor.position()},
-                    {"too many dimensions", cat("has more than ", kMaxRank, " entries"),
-                     cat("at most ", kMaxRank)});
-      }
-      dims.push_back(entry);
-      cursor.skip_spaces();
-    } while (cursor.take(','));
-  }
-  cursor.expect(']', "after a list, or ',' between its entries");
-  return dims;
-}
-
-DType parse_dtype(Cursor& cursor, const char* tensor) {
-  cursor.skip_spaces();
-  const Span span = cursor.token();
-  const std::string types = cat(kTypeNames, ", opaque1 to opaque64");
-  if (span.begin == span.end) {
-    cursor.fail_here({cat(tensor, " is missing"),
-                      cat("stands where ", tensor, " belongs, as in f32[3,5]"), types});
-  }
-  try {
-    return dtype_from_name(std::string(cursor.text(span)));
-  } catch (const Error&) {
-    cursor.fail(span, {"unknown element type", "names no type", types});
-  }
-}
-
-TensorSpec parse_tensor(Cursor& cursor, const char* tensor, std::optional<Literal>& literal) {
-  const DType dtype = parse_dtype(cursor, tensor);
-  const size_t begin = cursor.position();
-  const Dims sizes = parse_dims(cursor, "a size");
-  const Span span{begin, cursor.position()};
-  for (const int64_t size : sizes) {
-    if (size < 0) {
-      cursor.fail(span, {"negative size", cat("holds ", size), "sizes of 0 or more"});
-    }
-  }
-  TensorSpec spec;
-  try {
-    spec = TensorSpec(dtype, sizes);
-  } catch (const Error&) {
-    cursor.fail(span, {"tensor too large", "multiplies to more than 2^63 - 1", "smaller sizes"});
-  }
-  if (cursor.take('=')) {
-    literal = parse_literal(cursor, spec);
-  }
-  cursor.end_item();
-  return spec;
-}
-
-// The value whose name in `table` is the next word.
-template <class Table>
-auto parse_name(Cursor& cursor, const char* what, const Table& table) {
-  cursor.skip_spaces();
-  const Span span = cursor.token();
-  if (const auto* row = find_named(table, cursor.text(span))) {
-    return row->value;
-  }
-  const Complaint complaint{cat("unknown ", what), cat("names no ", what), names_of(table)};
-  if (span.begin == span.end) {
-    cursor.fail_here(complaint);
-  }
-  cursor.fail(span, complaint);
-}
-
-bool parse_flag(Cursor& cursor) {
-  cursor.skip_spaces();
-  const Span span = cursor.token();
-  const std::string_view word = cursor.text(span);
-  if (word != "0" && word != "1" && word != "true" && word != "false") {
-    cursor.fail(span, {"not a switch", "is neither on nor off", "1 or 0"});
-  }
-  return word == "1" || word == "true";
-}
 
 // One bit for each operator, in the order of Op; a scatter has the attributes of its gather.
 constexpr unsigned bit(Op op) { return 1U << static_cast<unsigned>(op); }
@@ -122,7 +44,7 @@ struct Attribute {
 template <Dims XlaGatherOptions::*kList>
 void read_list(Cursor& cursor, Draft& draft) {
   cursor.skip_spaces();
-  draft.xla.*kList = parse_dims(cursor, "a dimension or size");
+  (*draft.request().xla).*kList = parse_dims(cursor, "a dimension or size");
 }
 
 void read_negative(Cursor& cursor, Draft& draft) {
@@ -135,6 +57,17 @@ void read_out_of_range(Cursor& cursor, Draft& draft) {
 }
 
 void read_reduction(Cursor& cursor, Draft& draft) {
+  if (draft.problem.name != nullptr) {
+    Cursor ahead = cursor;
+    ahead.skip_spaces();
+    const std::string_view own =
+        pictures::reduction_from_own_word(*draft.problem.name, ahead.text(ahead.token()));
+    if (const auto* row = find_named(kReductions, own)) {
+      draft.request().reduction = row->value;
+      cursor = ahead;
+      return;
+    }
+  }
   draft.request().reduction = parse_name(cursor, "reduction", kReductions);
 }
 
@@ -168,7 +101,7 @@ constexpr Attribute kAttributes[] = {
     {"scatter_indices_batching_dims", kXlaScatters, read_list<&Xla::start_indices_batching_dims>},
     {"scatter_dims_to_operand_dims", kXlaScatters, read_list<&Xla::start_index_map>},
     {"index_vector_dim", kXlaGathers | kXlaScatters,
-     [](Cursor& c, Draft& d) { d.xla.index_vector_dim = c.integer("a dimension"); }},
+     [](Cursor& c, Draft& d) { d.request().xla->index_vector_dim = c.integer("a dimension"); }},
     {"slice_sizes", kXlaGathers, read_list<&Xla::slice_sizes>},
     {"skip_whole_window", kXlaScatters, read_flag<&Request::skip_whole_window>},
     {"reduction", kScatters, read_reduction},
@@ -183,13 +116,14 @@ constexpr Attribute kAttributes[] = {
 bool belongs_to(const Attribute& attribute, Op op) { return (attribute.ops & bit(op)) != 0; }
 
 // The attribute at the cursor; marks it in `seen`.
-const Attribute& parse_key(Cursor& cursor, Op op, unsigned& seen) {
+const Attribute& parse_key(Cursor& cursor, const Draft& draft, unsigned& seen) {
+  const Op op = draft.problem.request.op;
   const Span span = cursor.token();
   std::string names;
   unsigned mark = 1;
   for (const Attribute& attribute : kAttributes) {
     if (belongs_to(attribute, op)) {
-      if (cursor.text(span) == attribute.key) {
+      if (draft.is_called(attribute.key, cursor.text(span))) {
         if ((seen & mark) != 0) {
           cursor.fail(span, {"attribute given twice", "has a value already", "one of the two"});
         }
@@ -210,7 +144,7 @@ const Attribute& parse_key(Cursor& cursor, Op op, unsigned& seen) {
 void parse_attributes(Cursor& cursor, Draft& draft) {
   unsigned seen = 0;
   for (cursor.skip_spaces(); !cursor.at_end(); cursor.skip_spaces()) {
-    const Attribute& attribute = parse_key(cursor, draft.request().op, seen);
+    const Attribute& attribute = parse_key(cursor, draft, seen);
     cursor.expect('=', "and a value after the attribute");
     attribute.read(cursor, draft);
     cursor.end_item();
@@ -222,11 +156,35 @@ void parse_attributes(Cursor& cursor, Draft& draft) {
   }
 }
 
-// A tensor is next, and not an attribute.
-bool tensor_follows(Cursor cursor) {
+// The operator, by its own name or by that of another library.
+Op parse_operator(Cursor& cursor, const pictures::Name*& name) {
   cursor.skip_spaces();
-  cursor.token();
-  return cursor.next_is('[');
+  const Span span = Cursor(cursor).token();
+  if (find_named(kOps, cursor.text(span)) == nullptr) {
+    const pictures::LeadingName leading = pictures::leading_name(cursor.rest());
+    const auto* row = leading.name == nullptr ? nullptr : find_named(kOps, leading.name->op);
+    if (row != nullptr) {
+      name = leading.name;
+      cursor.skip(leading.length);
+      return row->value;
+    }
+    std::vector<std::string_view> words;
+    for (const pictures::Name& other : pictures::names()) {
+      words.push_back(other.slug);
+    }
+    for (const auto& op : kOps) {
+      words.push_back(op.name);
+    }
+    const std::string meant = did_you_mean(cursor.text(span), words);
+    const Complaint complaint{
+        "unknown operator", cat("names no operator", meant.empty() ? "" : "; ", meant),
+        cat(names_of(kOps), ", or another library's name, as in torch.gather")};
+    if (span.begin == span.end) {
+      cursor.fail_here(complaint);
+    }
+    cursor.fail(span, complaint);
+  }
+  return parse_name(cursor, "operator", kOps);
 }
 
 }  // namespace
@@ -235,19 +193,19 @@ Problem parse_problem(std::string_view text) {
   Cursor cursor(text);
   Draft draft;
   Request& r = draft.request();
-  r.op = parse_name(cursor, "operator", kOps);
-  r.name = to_string(r.op);
-  r.rule = usual_rule(r.op);
+  r = request_from(parse_operator(cursor, draft.problem.name));
   r.data = parse_tensor(cursor, "data", draft.problem.data);
   r.indices = parse_tensor(cursor, "indices", draft.problem.indices);
   r.updates_given = r.op == Op::kXlaScatter || (is_scatter(r.op) && tensor_follows(cursor));
   if (r.updates_given) {
     r.updates = parse_tensor(cursor, "updates", draft.problem.updates);
   }
+  if (draft.problem.name != nullptr) {
+    pictures::apply_name(*draft.problem.name, r);
+  }
   parse_attributes(cursor, draft);
-  if (r.op == Op::kXlaGather || r.op == Op::kXlaScatter) {
-    draft.xla.rule = r.rule;
-    r.xla = std::make_shared<const XlaGatherOptions>(draft.xla);
+  if (r.xla) {
+    r.xla->rule = r.rule;
   }
   return std::move(draft.problem);
 }

@@ -11,7 +11,8 @@
 // That is: operator, data, indices, a scatter's updates, then attributes in any order. A tensor is
 // its type and its sizes, and may be followed by its values in row-major order; braces may nest as
 // the sizes do, or not at all. Updates may be left out (not of xla_scatter): then they are those
-// that the operator takes. docs/cli.md has the whole grammar.
+// that the operator takes. The operator may have the name of another library ("torch.gather
+// f32[2,3] i64[2,2] dim=1"), which brings its index rule. docs/cli.md has the whole grammar.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pictures/names.h"
 #include "plan/request.h"
 
 namespace sheaf {
@@ -28,6 +30,7 @@ using Literal = std::vector<std::byte>;
 
 struct Problem {
   Request request;
+  const pictures::Name* name = nullptr;  // of another library, if the operator has one there
   std::optional<Literal> data, indices, updates;
 };
 

@@ -10,14 +10,13 @@
 #include <vector>
 
 #include "command.h"
-#include "machine.h"
+#include "machine/machine.h"
+#include "machine/terminal.h"
 #include "plan/lower.h"
 #include "plan/resolve.h"
 #include "problem/problem.h"
 #include "sheaf/sheaf.h"
 #include "support/text.h"
-#include "terminal.h"
-#include "timing.h"
 
 namespace sheaf::cli {
 namespace {

@@ -13,9 +13,10 @@
 #include "conformance/case.h"
 #include "conformance/onnx_folder.h"
 #include "conformance/run_case.h"
+#include "machine/terminal.h"
+#include "options.h"
 #include "sheaf/explain.h"
 #include "support/text.h"
-#include "terminal.h"
 
 namespace sheaf::cli {
 namespace {
@@ -185,12 +186,12 @@ void add_check(CLI::App& app, Command& chosen) {
                    "Run on this backend only; sheaf doctor lists them")
       ->check(CLI::Validator(check_backend_name, ""))
       ->option_text("NAME");
-  command
-      ->add_option("--layout", options.layout,
-                   "packed; or strided, to also run each case on padded, reversed and transposed "
-                   "tensors")
-      ->check(CLI::IsMember({"packed", "strided"}).description(""))
-      ->option_text("LAYOUT");
+  choices(*command->add_option(
+              "--layout", options.layout,
+              "packed; or strided, to also run each case on padded, reversed and transposed "
+              "tensors"),
+          {"packed", "strided"})
+      .option_text("LAYOUT");
   command->add_flag("--verbose", options.verbose, "Also list the cases that pass or are skipped");
   command->callback([&chosen] {
     options.run.strided = options.layout == "strided";

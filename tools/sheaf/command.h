@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The subcommands. Each adds itself to the application and says what is to be done when it was the
-// one that was asked for.
+// The subcommands. Each adds itself to the application, and sets the command to run if it is
+// chosen.
 #pragma once
 
 #include <functional>
@@ -23,6 +23,7 @@ using Command = std::function<int()>;
 // Finds the subcommand, runs it and returns the exit status.
 int run_command_line(int argc, char** argv);
 
+void add_bag(CLI::App& app, Command& chosen);
 void add_bench(CLI::App& app, Command& chosen);
 void add_check(CLI::App& app, Command& chosen);
 void add_completion(CLI::App& app, Command& chosen);
@@ -33,6 +34,7 @@ void add_explain(CLI::App& app, Command& chosen);
 void add_head(CLI::App& app, Command& chosen);
 void add_inspect(CLI::App& app, Command& chosen);
 void add_operators(CLI::App& app, Command& chosen);  // gather, gather_elements, … scatter_nd
+void add_port(CLI::App& app, Command& chosen);
 void add_run(CLI::App& app, Command& chosen);
 
 }  // namespace sheaf::cli

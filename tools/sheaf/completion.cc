@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "command.h"
+#include "options.h"
 #include "support/text.h"
 
 namespace sheaf::cli {
@@ -13,6 +14,8 @@ namespace {
 
 struct Word {
   std::string text, help;
+  std::vector<std::string> values = {};  // of an option: those it takes, where they are few
+  std::string value = {};                // what stands for its value in the help; empty: a flag
 };
 
 // A text for a shell between single quotes: none of the help texts may end them.
@@ -38,10 +41,21 @@ std::vector<Word> options_of(const CLI::App& command) {
   std::vector<Word> words;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) {
-      words.push_back({"--" + name, first_sentence(option->get_description())});
+      const auto found = all_choices().find(option);
+      words.push_back({"--" + name, first_sentence(option->get_description()),
+                       found == all_choices().end() ? std::vector<std::string>() : found->second,
+                       option->get_items_expected_max() == 0 ? "" : option->get_option_text()});
     }
   }
   return words;
+}
+
+std::string spaced(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += cat(text.empty() ? "" : " ", word);
+  }
+  return text;
 }
 
 std::string joined(const std::vector<Word>& words) {
@@ -62,6 +76,15 @@ void print_bash(const CLI::App& app) {
   for (const Word& command : subcommands_of(app)) {
     std::cout << "      " << command.text << ") words='"
               << joined(options_of(*app.get_subcommand(command.text))) << "' ;;\n";
+  }
+  std::cout << "    esac\n  else\n    case \"${COMP_WORDS[1]} ${COMP_WORDS[COMP_CWORD - 1]}\" in\n";
+  for (const Word& command : subcommands_of(app)) {
+    for (const Word& option : options_of(*app.get_subcommand(command.text))) {
+      if (!option.values.empty()) {
+        std::cout << "      '" << command.text << " " << option.text << "') words='"
+                  << spaced(option.values) << "' ;;\n";
+      }
+    }
   }
   std::cout << "    esac\n  fi\n"
                "  if [[ -n $words ]]; then\n"
@@ -84,7 +107,10 @@ void print_zsh(const CLI::App& app) {
   for (const Word& command : subcommands_of(app)) {
     std::cout << "    " << command.text << ")\n      _arguments";
     for (const Word& option : options_of(*app.get_subcommand(command.text))) {
-      std::cout << " \\\n        '" << option.text << "[" << option.help << "]'";
+      const std::string values =
+          option.values.empty() ? "_files" : cat("(", spaced(option.values), ")");
+      std::cout << " \\\n        '" << option.text << "[" << option.help << "]"
+                << (option.value.empty() ? "" : cat(":", option.value, ":", values)) << "'";
     }
     std::cout << " \\\n        '*:file:_files' ;;\n";
   }
@@ -98,7 +124,11 @@ void print_fish(const CLI::App& app) {
               << command.help << "'\n";
     for (const Word& option : options_of(*app.get_subcommand(command.text))) {
       std::cout << "complete -c sheaf -n '__fish_seen_subcommand_from " << command.text << "' -l "
-                << option.text.substr(2) << " -d '" << option.help << "'\n";
+                << option.text.substr(2)
+                << (option.value.empty()    ? ""
+                    : option.values.empty() ? " -r"
+                                            : cat(" -x -a '", spaced(option.values), "'"))
+                << " -d '" << option.help << "'\n";
     }
   }
 }

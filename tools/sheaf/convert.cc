@@ -6,12 +6,11 @@
 #include <optional>
 
 #include "command.h"
-#include "interrupt.h"
+#include "files/tensor_argument.h"
+#include "machine/terminal.h"
 #include "options.h"
 #include "sheaf/sheaf.h"
 #include "support/text.h"
-#include "tensor_argument.h"
-#include "terminal.h"
 
 namespace sheaf::cli {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "command.h"
 #include "demo_examples.h"
-#include "embedding.h"
-#include "formula.h"
+#include "machine/embedding.h"
 #include "options.h"
-#include "scatter_picture.h"
+#include "pictures/formula.h"
+#include "pictures/operator_picture.h"
 #include "sheaf/explain.h"
 #include "support/text.h"
 
@@ -28,17 +28,17 @@ struct DemoOptions {
 };
 
 // Draws the example and runs it; false if the result is not the expected one.
-bool show_example(const Example& example, const Style& style) {
+bool show_example(const Example& example, const pictures::Style& style) {
   const Problem problem = parse_problem(example.problem);
   const Plan plan = make_plan(problem.request);
   const std::vector<ElementSource> map =
       element_map(plan, {problem.indices->data(), plan.indices()});
   const std::string trouble = difference(example, run_example(problem));
   std::cout << "\n"
-            << example.title << "\n  " << formula(plan.request()) << "\n\n"
-            << draw_scene({plan, &*problem.data, *problem.indices, map,
-                           problem.updates ? &*problem.updates : nullptr},
-                          style)
+            << example.title << "\n  " << pictures::formula(plan.request()) << "\n\n"
+            << pictures::draw_scene({plan, problem.data->data(), problem.indices->data(), map,
+                                     problem.updates ? problem.updates->data() : nullptr},
+                                    style)
             << (trouble.empty() ? "result       as documented\n"
                                 : cat("result       WRONG: ", trouble, "\n"));
   return trouble.empty();
@@ -56,10 +56,10 @@ bool show_embedding(int64_t table_bytes) {
   std::snprintf(ratio, sizeof ratio, "%.2f", report.copy_seconds / report.gather_seconds);
   std::cout << "\nEmbedding lookup: " << grouped(report.lookups) << " random rows of a table of "
             << grouped(report.rows) << " rows\n"
-            << "  table        " << mebibytes(report.rows * report.row_bytes) << ", rows of "
+            << "  table        " << bytes_text(report.rows * report.row_bytes) << ", rows of "
             << report.row_bytes << " bytes\n"
             << "  moved        " << grouped(report.bytes_moved) << " bytes ("
-            << mebibytes(report.bytes_moved) << ")\n"
+            << bytes_text(report.bytes_moved) << ")\n"
             << "  kernel       " << report.kernel << "\n"
             << "  lookup       " << gigabytes_per_second(report.gather_bytes_per_second()) << "\n"
             << "  plain copy   " << gigabytes_per_second(report.copy_bytes_per_second())
@@ -73,7 +73,7 @@ bool show_embedding(int64_t table_bytes) {
 }
 
 int demo(const DemoOptions& options) {
-  const Style style = style_for(options.color);
+  const pictures::Style style = style_for(options.color);
   const std::span<const Example> examples = demo_examples();
   std::cout << "Each picture: data (or updates), indices, output. "
             << (style.color ? "One colour is one index; faint elements are not used.\n"

@@ -8,11 +8,12 @@
 #include <numeric>
 
 #include "command.h"
-#include "launched.h"
-#include "machine.h"
+#include "files/launched.h"
+#include "machine/machine.h"
+#include "machine/terminal.h"
 #include "sheaf/sheaf.h"
+#include "sheaf/vulkan.h"
 #include "support/text.h"
-#include "terminal.h"
 
 namespace sheaf::cli {
 namespace {
@@ -41,6 +42,7 @@ struct BackendReport {
   std::string trouble;           // empty: none
   std::string description = {};  // of a device
   bool available = true;
+  std::string kernel_cache = {};  // where compiled kernels are kept, if they are
 };
 
 // One small gather: rows of a table, forwards, backwards and from the end. `run(plan, table, rows,
@@ -98,6 +100,9 @@ BackendReport try_device(const std::string& name) {
         finish(plan, queue);
         result.download(output.data(), result.bytes());
       });
+  if (name == vulkan::kDevice) {
+    report.kernel_cache = vulkan::Device::own().kernel_cache();
+  }
   return report;
 }
 
@@ -130,7 +135,7 @@ void print_text(const Machine& machine, const std::vector<BackendReport>& backen
   line("cpu", cat(machine.architecture, machine.cpu.empty() ? "" : ", ", machine.cpu));
   line("features", features.empty() ? "none that matter" : features);
   line("threads", std::to_string(machine.threads));
-  line("memory", mebibytes(memory_bytes()));
+  line("memory", bytes_text(memory_bytes()));
   const auto verdict = [](const BackendReport& r) {
     return cat(r.name, r.trouble.empty() ? "   works" : "   FAILS: ", r.trouble);
   };
@@ -140,6 +145,9 @@ void print_text(const Machine& machine, const std::vector<BackendReport>& backen
   for (const BackendReport& device : devices) {
     line("device",
          cat(device.available ? verdict(device) : device.name, "   ", device.description));
+    if (!device.kernel_cache.empty()) {
+      line("kernels kept", device.kernel_cache);
+    }
   }
   if (devices.empty()) {
     line("device", "none in this build");
@@ -163,7 +171,8 @@ void print_json(const Machine& machine, const std::vector<BackendReport>& backen
                            {"description", device.description},
                            {"available", device.available},
                            {"works", device.available && device.trouble.empty()},
-                           {"trouble", device.trouble}});
+                           {"trouble", device.trouble},
+                           {"kernel_cache", device.kernel_cache}});
   }
   const nlohmann::ordered_json json = {{"version", SHEAF_VERSION},
                                        {"compiler", kCompiler},

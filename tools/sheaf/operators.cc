@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // sheaf gather, gather_elements, gather_nd, scatter, scatter_elements, scatter_nd: on files.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -11,35 +9,39 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "advice.h"
 #include "command.h"
-#include "interrupt.h"
-#include "io/npy.h"
+#include "files/encoded_run.h"
+#include "files/launched.h"
+#include "files/standard_output.h"
+#include "files/tensor_argument.h"
+#include "files/whole_run.h"
 #include "io/own_input.h"
-#include "launched.h"
+#include "machine/terminal.h"
 #include "options.h"
+#include "plan/encoded_gather.h"
 #include "plan/request.h"
+#include "plan/vocabulary.h"
 #include "sheaf/queue.h"
 #include "sheaf/sheaf.h"
 #include "support/text.h"
-#include "tensor_argument.h"
-#include "terminal.h"
-#include "whole_run.h"
 
 namespace sheaf::cli {
 namespace {
 
 constexpr const char* kTensors =
-    R"(A tensor is FILE (.npy, .npz, .safetensors, .onnx), FILE:NAME where a file has several, or
-FILE:f32[1000,64]@OFFSET for raw bytes. INDICES may also be numbers (3,1,-2; rows end with ;), a
-.csv or .txt file, or - for text on standard input. The format of OUT follows its suffix: .npy, .npz,
-.safetensors or .onnx; .bin and .raw hold bytes without a header. - writes .npy to standard output.
+    R"(A tensor is FILE (.npy, .npz, .safetensors, .onnx, .gguf), FILE:NAME where a file has several, or
+FILE:f32[1000,64]@OFFSET for raw bytes. INDICES may also be numbers and ranges (3,1,-2 or 0:10; rows
+end with ;), a .csv or .txt file of them, or - for text on standard input. The format of OUT follows
+its suffix: .npy, .npz, .safetensors or .onnx; .bin and .raw hold bytes without a header. - writes
+.npy to standard output.
 )";
 
 struct OperatorOptions {
   Op op = Op::kGather;
   std::string data, indices, updates, output;
   bool in_place = false;
-  std::string device, format;
+  std::string device, format, as;
   int64_t axis = 0, batch_dims = 0;
   bool broadcast = false, exclude_self = false, onto_zeros = false;
   std::string negative = "from_end", out_of_range = "fail", fill = "0", reduction = "none";
@@ -65,9 +67,7 @@ Scalar fill_value(const std::string& text) {
 }
 
 Request request_of(const OperatorOptions& o, const TensorSpec& data, const TensorSpec& indices) {
-  Request r;
-  r.op = o.op;
-  r.name = to_string(o.op);
+  Request r = request_from(o.op);
   r.data = data;
   r.indices = indices;
   r.updates_given = false;
@@ -76,9 +76,7 @@ Request request_of(const OperatorOptions& o, const TensorSpec& data, const Tenso
   r.broadcast = o.broadcast;
   r.include_self = !o.exclude_self;
   r.onto_zeros = o.onto_zeros;
-  r.reduction =
-      value_named(o.reduction, {Reduction::kNone, Reduction::kAdd, Reduction::kSub, Reduction::kMul,
-                                Reduction::kMin, Reduction::kMax, Reduction::kMean});
+  r.reduction = find_named(kReductions, o.reduction)->value;  // the command line has checked it
   r.rule.negative = value_named(o.negative, {Negative::kFromEnd, Negative::kOutOfRange});
   r.rule.out_of_range =
       value_named(o.out_of_range, {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kFill,
@@ -87,29 +85,6 @@ Request request_of(const OperatorOptions& o, const TensorSpec& data, const Tenso
     r.rule.fill_value = fill_value(o.fill);
   }
   return r;
-}
-
-void write_all(const void* bytes, int64_t count) {
-  const auto* at = static_cast<const char*>(bytes);
-  for (int64_t done = 0; done < count;) {
-    const ssize_t put = write(STDOUT_FILENO, at + done, static_cast<size_t>(count - done));
-    if (put < 0 && errno != EINTR) {
-      throw FileError(Refusal{.code = ErrorCode::kFile,
-                              .who = "file",
-                              .what = "cannot write",
-                              .detail = cat("standard output: errno ", errno),
-                              .next = "-o FILE"},
-                      "-", errno);
-    }
-    done += put > 0 ? put : 0;
-  }
-}
-
-// A pipe cannot be written in any order: the result is made in memory first.
-void write_npy(const ConstTensor& tensor) {
-  const std::string header = io::npy_header(tensor.spec);
-  write_all(header.data(), std::ssize(header));
-  write_all(tensor.data, element_count(tensor.spec.sizes) * tensor.spec.dtype.bytes());
 }
 
 // Whole tensors, in memory: for a device, and for a scatter into a pipe.
@@ -150,14 +125,25 @@ FileStats scatter_into_file(const OperatorOptions& o, const Plan& plan, const Ta
   return run_scatter_to_file(plan, data, indices, updates, path, o.file);
 }
 
-void report(const OperatorOptions& o, const Plan& plan, const FileStats& stats) {
+FileStats gather_decoded(const OperatorOptions& o, const EncodedGatherPlan& plan, const Table& data,
+                         const ConstTensor& indices) {
+  if (o.output != "-") {
+    return run_to_file(plan, data, indices, o.output, o.file);
+  }
+  Array output(plan.output());
+  FileStats stats = run(plan, data, indices, output.tensor(), o.file);
+  write_npy(output.tensor());
+  return stats;
+}
+
+void report(const OperatorOptions& o, const TensorSpec& output, const FileStats& stats) {
   std::ostream& out = o.output == "-" ? std::cerr : std::cout;
   if (o.json) {
     out << nlohmann::ordered_json{{"op", to_string(o.op)},
                                   {"output",
-                                   {{"dtype", plan.output().dtype.name()},
-                                    {"shape", std::vector<int64_t>(plan.output().sizes.begin(),
-                                                                   plan.output().sizes.end())}}},
+                                   {{"dtype", output.dtype.name()},
+                                    {"shape", std::vector<int64_t>(output.sizes.begin(),
+                                                                   output.sizes.end())}}},
                                   {"blocks", stats.blocks},
                                   {"bytes_read", stats.bytes_read},
                                   {"requests", stats.requests},
@@ -165,8 +151,9 @@ void report(const OperatorOptions& o, const Plan& plan, const FileStats& stats) 
                .dump()
         << "\n";
   } else if (!o.quiet && o.output != "-") {
-    out << plan.output().str() << " to " << printable(o.in_place ? o.data : o.output) << "; read "
-        << mebibytes(stats.bytes_read) << " in " << grouped(stats.requests) << " requests\n";
+    out << output.str() << " to " << printable(o.in_place ? o.data : o.output) << "; read "
+        << bytes_text(stats.bytes_read) << " in " << grouped(stats.requests)
+        << (stats.requests == 1 ? " request\n" : " requests\n");
   }
 }
 
@@ -208,12 +195,21 @@ void refuse_inputs_as_output(const OperatorOptions& o, const Table& data) {
 void run_once(const OperatorOptions& o, const Array& indices, std::optional<Progress>& bar) {
   const Table data = table_argument(o.data);
   refuse_inputs_as_output(o, data);
+  if (is_scatter(o.op)) {
+    refuse_encoded_scatter(data);
+  }
   Request request = request_of(o, data.spec(), indices.spec());
+  if (const auto type = is_scatter(o.op) ? std::nullopt : decoded_type(data, o.as, o.device)) {
+    const EncodedGatherPlan plan = make_encoded_gather(data.info().encoded, request, *type);
+    const FileStats stats = gather_decoded(o, plan, data, indices.tensor());
+    bar.reset();
+    return report(o, plan.output(), stats);
+  }
   if (!is_scatter(o.op)) {
     const Plan plan = make_plan(request);
     const FileStats stats = gather_from_file(o, plan, data, indices.tensor());
     bar.reset();
-    return report(o, plan, stats);
+    return report(o, plan.output(), stats);
   }
   const Array updates = updates_argument(o.updates, make_plan(request).updates());
   request.updates = updates.spec();
@@ -221,7 +217,7 @@ void run_once(const OperatorOptions& o, const Array& indices, std::optional<Prog
   const Plan plan = make_plan(request);
   const FileStats stats = scatter_into_file(o, plan, data, indices.tensor(), updates.tensor());
   bar.reset();
-  report(o, plan, stats);
+  report(o, plan.output(), stats);
 }
 
 int run_operator(OperatorOptions& o) {
@@ -229,6 +225,7 @@ int run_operator(OperatorOptions& o) {
   if (launched_ranks() > 1) {
     return run_as_rank(o);
   }
+  refuse_terminal(to_string(o.op), o.output);
   leave_nothing_on_interrupt();
   const Array indices = indices_argument(o.indices);
   std::optional<Progress> bar;
@@ -247,6 +244,8 @@ int run_operator(OperatorOptions& o) {
     try {
       run_once(o, indices, bar);
       return kSuccess;
+    } catch (const IndexError& error) {
+      throw with_options(error);
     } catch (const FileError& error) {
       if (!o.in_place || error.system_error() != ESTALE || tries == kMaxTries) {
         throw;
@@ -259,6 +258,7 @@ std::string examples(Op op) {
   switch (op) {
     case Op::kGather:
       return "  sheaf gather model.safetensors:embed 3,1,-2 -o rows.npy\n"
+             "  sheaf gather model.gguf:token_embd.weight ids.npy -o rows.npy --as f16\n"
              "  mpirun -n 4 sheaf gather table.npy ids.npy -o rows.npy\n"
              "  cut -f1 log.tsv | sheaf gather table.npy - -o - | python3 plot.py";
     case Op::kGatherElements: return "  sheaf gather_elements scores.npy best.npy --axis 1 -o -";
@@ -283,11 +283,15 @@ const char* summary_of(Op op) {
 }
 
 void add_scatter_options(CLI::App& command, OperatorOptions& o) {
-  command
-      .add_option("--reduction", o.reduction,
-                  "none, add, sub, mul, min, max or mean: how updates meet what is there")
-      ->check(CLI::IsMember({"none", "add", "sub", "mul", "min", "max", "mean"}).description(""))
-      ->option_text("NAME");
+  std::vector<std::string> reductions;
+  reductions.reserve(kReductions.size());
+  for (const ReductionRow& row : kReductions) {
+    reductions.emplace_back(row.name);
+  }
+  choices(*command.add_option("--reduction", o.reduction,
+                              "How updates meet what is there: " + names_of(kReductions)),
+          reductions)
+      .option_text("NAME");
   command.add_flag("--exclude-self", o.exclude_self, "What was there is not part of the reduction");
   command.add_flag("--onto-zeros", o.onto_zeros, "Start from zeros instead of DATA");
   command.add_flag("--in-place", o.in_place,
@@ -300,17 +304,16 @@ void add_scatter_options(CLI::App& command, OperatorOptions& o) {
 
 void add_rule_options(CLI::App& command, OperatorOptions& o) {
   const bool scatters = is_scatter(o.op);
-  command.add_option("--negative", o.negative, "from_end or out_of_range (from_end)")
-      ->check(CLI::IsMember({"from_end", "out_of_range"}).description(""))
-      ->option_text("RULE");
+  choices(*command.add_option("--negative", o.negative, "from_end or out_of_range (from_end)"),
+          {"from_end", "out_of_range"})
+      .option_text("RULE");
   const std::vector<std::string> rules =
       scatters ? std::vector<std::string>{"fail", "clamp", "wrap", "skip"}
                : std::vector<std::string>{"fail", "clamp", "wrap", "fill"};
-  command
-      .add_option("--out-of-range", o.out_of_range,
-                  cat("fail, clamp, wrap or ", rules.back(), " (fail)"))
-      ->check(CLI::IsMember(rules).description(""))
-      ->option_text("RULE");
+  choices(*command.add_option("--out-of-range", o.out_of_range,
+                              cat("fail, clamp, wrap or ", rules.back(), " (fail)")),
+          rules)
+      .option_text("RULE");
   if (!scatters) {
     command.add_option("--fill", o.fill, "The value of --out-of-range fill (0)")
         ->check(CLI::Number.description(""))
@@ -358,7 +361,7 @@ void add_one(CLI::App& app, Command& chosen, Op op) {
       ->required()
       ->option_text("INDICES");
   if (is_scatter(op)) {
-    command->add_option("updates", o.updates, "A tensor, or numbers")
+    command->add_option("updates", o.updates, "A tensor, or numbers; one number stands for all")
         ->required()
         ->option_text("UPDATES");
   }
@@ -381,6 +384,13 @@ void add_one(CLI::App& app, Command& chosen, Op op) {
     output->excludes("--in-place");
   }
   add_rule_options(*command, o);
+  if (!is_scatter(op)) {
+    choices(*command->add_option(
+                "--as", o.as,
+                "What encoded rows (GGUF) become: f32, f16, bf16, or packed as they are (f32)"),
+            {"f32", "f16", "bf16", "packed"})
+        .option_text("TYPE");
+  }
   add_file_options(*command, o);
   command->callback([&chosen, &o] {
     if (o.output.empty() && !o.in_place) {

@@ -5,12 +5,12 @@
 #include <iostream>
 
 #include "command.h"
-#include "interrupt.h"
+#include "files/encoded_run.h"
+#include "files/tensor_argument.h"
 #include "io/own_input.h"
-#include "onnx_graph.h"
+#include "machine/terminal.h"
+#include "onnx/graph.h"
 #include "support/text.h"
-#include "tensor_argument.h"
-#include "terminal.h"
 
 namespace sheaf::cli {
 namespace {
@@ -59,7 +59,7 @@ int run_model(const RunModelOptions& options) {
   Values values;
   for (const std::string& text : options.inputs) {
     const auto [name, path] = assignment(text, model.inputs);
-    values[name] = Value(table_argument(path));
+    values[name] = Value(plain_table(table_argument(path)));
   }
   std::vector<std::pair<std::string, std::string>> outputs;
   for (const std::string& text : options.outputs) {
@@ -92,10 +92,11 @@ void add_run(CLI::App& app, Command& chosen) {
   static RunModelOptions options;
   CLI::App* command = app.add_subcommand("run", "Run an ONNX model that only moves data");
   command->footer(
-      "Gathers, scatters, and nodes that copy, cut, join, pad, reshape or convert. Any other node "
-      "is\n"
-      "refused by name. Initialisers and inputs of gathers stay in their files: only the rows that "
-      "are asked for are read.\n\n"
+      "Gathers (com.microsoft.GatherBlockQuantized too), scatters, and nodes that copy, cut, join, "
+      "pad,\n"
+      "reshape or convert. Any other node is refused by name. Initialisers and inputs of gathers "
+      "stay in their files: only the rows that "
+      "they name are read.\n\n"
       "Examples:\n  sheaf run lookup.onnx --input ids=ids.npy -o rows=rows.npy");
   command->add_option("model", options.model, "The model")->required()->option_text("MODEL.onnx");
   command->add_option("--input", options.inputs, "A graph input; may be given several times")

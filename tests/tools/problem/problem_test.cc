@@ -56,7 +56,7 @@ TEST(Problem, HasXlaListsAndXlasOwnRule) {
       "operand_batching_dims=[] start_indices_batching_dims=[] start_index_map=[ 0 ] "
       "index_vector_dim=1 slice_sizes=[1,2]");
   EXPECT_EQ(p.request.op, Op::kXlaGather);
-  ASSERT_NE(p.request.xla, nullptr);
+  ASSERT_TRUE(p.request.xla);
   EXPECT_EQ(p.request.xla->offset_dims, (Dims{1, 2}));
   EXPECT_EQ(p.request.xla->start_index_map, Dims{0});
   EXPECT_EQ(p.request.xla->index_vector_dim, 1);

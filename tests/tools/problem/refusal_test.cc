@@ -54,7 +54,7 @@ constexpr Bad kBad[] = {
     // The operator.
     {"", "unknown operator", "", 1},
     {"scater f32[2] i64[2]", "unknown operator", "scater", 1},
-    {"Gather f32[2] i64[2]", "unknown operator", "Gather", 1},
+    {"GATHER f32[2] i64[2]", "unknown operator", "GATHER", 1},
     {"[2]", "unknown operator", "[", 1},
     // Tensors.
     {"gather", "data is missing", "", 7},
@@ -154,7 +154,7 @@ TEST(RefusalText, IsTheSameEveryTime) {
             "  gather f32[3,5] i46[4] axis=0\n"
             "                  ^^^\n"
             "  try: bool, i8 to i64, u8 to u64, f8e4m3, f8e5m2, f16, bf16, f32, f64, c64, c128, "
-            "opaque1 to opaque64");
+            "i4, u4, i2, u2, opaque1 to opaque64");
   EXPECT_EQ(refusal([] { parse_problem("gather f32[3,5] i8[2]={1,300} axis=0"); }),
             "problem: value does not fit the type\n"
             "  \"300\" at column 26 does not fit: 300 is not a value of type i8\n"

@@ -37,9 +37,8 @@ void expect_round_trip(const Request& request) {
 }
 
 Request request(Op op, const TensorSpec& data, const TensorSpec& indices) {
-  Request r;
-  r.op = op;
-  r.name = to_string(op);
+  Request r = request_from(op);
+  r.rule = {};
   r.data = data;
   r.indices = indices;
   return r;
@@ -80,7 +79,7 @@ TEST(RoundTrip, OfXlaGather) {
   x.start_index_map = {1, 0};
   x.index_vector_dim = 1;
   x.slice_sizes = {1, 2, 2};
-  r.xla = std::make_shared<const XlaGatherOptions>(x);
+  r.xla = x;
   r.rule = x.rule;
   expect_round_trip(r);
   EXPECT_EQ(explain_command(r).find("out_of_range"), std::string::npos);
@@ -131,7 +130,7 @@ TEST(RoundTrip, OfXlaScatter) {
   x.start_indices_batching_dims = {0};
   x.start_index_map = {1, 2};
   x.index_vector_dim = 2;
-  r.xla = std::make_shared<const XlaGatherOptions>(x);
+  r.xla = x;
   expect_round_trip(r);
   EXPECT_EQ(explain_command(r),
             "sheaf explain 'xla_scatter f64[2,4,5] i64[2,3,2] f64[2,3,2] update_window_dims=[2] "
@@ -168,7 +167,7 @@ TEST(RoundTrip, MissingUpdatesDoNotShowInErrors) {
             "scatter: updates too large\n"
             "  the updates would be u8[4294967296, 4294967296]: more than 2^63 - 1 bytes\n"
             "  data u8[0, 4294967296]   indices i64[4294967296]   axis 0\n"
-            "  try: fewer indices a call");
+            "  try: fewer indices per call");
   EXPECT_EQ(text("scatter f32[3] i64[4] out_of_range=fill")
                 .find("scatter: index rule of another operator\n"),
             0u);

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <set>
 
-#include "element_text.h"
-#include "onnx_graph.h"
+#include "onnx/graph.h"
+#include "pictures/element_text.h"
 #include "support/text.h"
 
 namespace sheaf::cli {
@@ -58,10 +58,10 @@ std::string difference(const std::string& name, const ConstTensor& got, const Ar
   const auto* a = static_cast<const std::byte*>(got.data);
   const auto* b = static_cast<const std::byte*>(expected.tensor().data);
   for (int64_t e = 0; e < element_count(got.spec.sizes); ++e) {
-    if (!same_element(type, a + e * type.bytes(), b + e * type.bytes())) {
+    if (!pictures::same_element(type, a + e * type.bytes(), b + e * type.bytes())) {
       return cat("element ", e, " of output ", name, " is ",
-                 element_text(type, a + e * type.bytes()), ", expected ",
-                 element_text(type, b + e * type.bytes()));
+                 pictures::element_text(type, a + e * type.bytes()), ", expected ",
+                 pictures::element_text(type, b + e * type.bytes()));
     }
   }
   return "";

@@ -17,7 +17,6 @@ struct Draft {
   const Case& c;
   ValueReader& values;
   Request request;
-  XlaGatherOptions xla;
 };
 
 bool flag_value(const json& value, const std::string& what) {
@@ -29,7 +28,7 @@ bool flag_value(const json& value, const std::string& what) {
 
 template <Dims XlaGatherOptions::*kList>
 void read_list(const json& value, const std::string& key, Draft& draft) {
-  draft.xla.*kList = case_sizes(integer_list(value, key));
+  (*draft.request.xla).*kList = case_sizes(integer_list(value, key));
 }
 
 // The value whose word in case files is `word`.
@@ -89,7 +88,7 @@ void read_broadcast(const json& value, const std::string& key, Draft& draft) {
 }
 
 void read_index_vector_dim(const json& value, const std::string& key, Draft& draft) {
-  draft.xla.index_vector_dim = integer_value(value, key);
+  draft.request.xla->index_vector_dim = integer_value(value, key);
 }
 
 void read_promise(const json& value, const std::string& key, Draft&) { flag_value(value, key); }
@@ -169,8 +168,8 @@ void read_attributes(Draft& draft) {
   }
 }
 
-// The format has no word for NumPy's rule that sizes of 1 stretch. The output tells: a case has it
-// where its output cannot come about without.
+// The format has no word for NumPy's rule that sizes of 1 stretch. The output shows it: a case has
+// it where its output cannot come about without.
 bool stretches(const Case& c, const Request& r) {
   const int64_t rank = r.data.rank();
   if (c.op != Op::kGatherElements || !c.output || r.indices.rank() != rank) {
@@ -190,11 +189,8 @@ bool stretches(const Case& c, const Request& r) {
 Dims case_sizes(const std::vector<int64_t>& shape) { return Dims(std::span<const int64_t>(shape)); }
 
 Request case_request(const Case& c, ValueReader& values) {
-  Draft draft{c, values, {}, {}};
+  Draft draft{c, values, request_from(c.op)};
   Request& r = draft.request;
-  r.op = c.op;
-  r.name = to_string(c.op);
-  r.rule = usual_rule(c.op);
   const DType data_type = ValueReader::dtype(c.data.dtype);
   const DType index_type = ValueReader::dtype(c.indices.dtype);
   read_attributes(draft);
@@ -203,11 +199,8 @@ Request case_request(const Case& c, ValueReader& values) {
   if (c.updates) {
     r.updates = TensorSpec(ValueReader::dtype(c.updates->dtype), case_sizes(c.updates->shape));
   }
-  const bool told = c.attributes != nullptr && c.attributes->contains("broadcast");
-  r.broadcast = told ? r.broadcast : stretches(c, r);
-  if (c.op == Op::kXlaGather || c.op == Op::kXlaScatter) {
-    r.xla = std::make_shared<const XlaGatherOptions>(draft.xla);
-  }
+  const bool given = c.attributes != nullptr && c.attributes->contains("broadcast");
+  r.broadcast = given ? r.broadcast : stretches(c, r);
   return r;
 }
 

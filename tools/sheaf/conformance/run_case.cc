@@ -1,23 +1,69 @@
 // SPDX-License-Identifier: MIT
 #include "conformance/run_case.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "conformance/case.h"
 #include "conformance/layout.h"
 #include "conformance/request.h"
-#include "conformance/run_on_device.h"
 #include "conformance/values.h"
 #include "conformance/webnn_rules.h"
-#include "element_text.h"
+#include "pictures/element_text.h"
 #include "plan/refuse.h"
 #include "sheaf/error.h"
+#include "sheaf/queue.h"
 #include "support/checked.h"
 #include "support/text.h"
 
 namespace sheaf::cli {
 namespace {
+
+// A tensor on a device, with its gaps.
+class DeviceCopy {
+ public:
+  DeviceCopy(const std::string& device, Placed& tensor)
+      : tensor_(tensor), memory_(device, tensor.memory().size()) {
+    memory_.upload(tensor.memory().data(), memory_.bytes());
+  }
+
+  std::byte* data() const { return memory_.data() + (tensor_.data() - tensor_.memory().data()); }
+  void fetch() const { memory_.download(tensor_.memory().data(), memory_.bytes()); }
+
+ private:
+  Placed& tensor_;
+  DeviceMemory memory_;
+};
+
+bool is_device(const std::string& name) {
+  const std::vector<std::string> devices = device_names();
+  return std::find(devices.begin(), devices.end(), name) != devices.end();
+}
+
+// Throws as Plan::run does; `updates` is not looked at in a gather.
+void run_on_device(const Plan& plan, const std::string& device, Placed& data, Placed& indices,
+                   Placed& updates, Placed& output) {
+  const DeviceCopy device_data(device, data);
+  const DeviceCopy device_indices(device, indices);
+  const DeviceCopy device_updates(device, updates);
+  const DeviceCopy device_output(device, output);
+  const DeviceMemory workspace(device, workspace_bytes(plan, {.device = device}));
+  const Queue queue{.device = device, .workspace = workspace};
+  if (plan.is_scatter()) {
+    run(plan, device_data.data(), device_indices.data(), device_updates.data(),
+        device_output.data(), queue);
+  } else {
+    run(plan, device_data.data(), device_indices.data(), device_output.data(), queue);
+  }
+  try {
+    finish(plan, queue);
+  } catch (const IndexError&) {
+    device_output.fetch();  // to be seen untouched
+    throw;
+  }
+  device_output.fetch();
+}
 
 // The output of a case that has to fail is made all the same, to see it left alone. Few indices
 // can ask for much output, so there is a limit.
@@ -161,7 +207,7 @@ class ValueCase {
     for (int64_t e = 0; e < count; ++e) {
       const std::byte* was = got.data() + e * type.bytes();
       const std::byte* due = expected_.data() + e * type.bytes();
-      if (!same_element(type, was, due)) {
+      if (!pictures::same_element(type, was, due)) {
         const std::string& dtype = c_.output->dtype;
         Outcome outcome = failure(expected_text(), values_.text(expected_spec_, dtype, got));
         outcome.text += cat("\nfirst     element ", e, " of ", count, " is ",

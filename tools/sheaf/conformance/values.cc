@@ -7,11 +7,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "element_text.h"
+#include "machine/terminal.h"
+#include "pictures/element_text.h"
 #include "plan/scalar.h"
 #include "sheaf/error.h"
 #include "support/text.h"
-#include "terminal.h"
 
 namespace sheaf::cli {
 namespace {
@@ -22,18 +22,9 @@ constexpr const char* kText = "string";
 constexpr int64_t kShownValues = 24;
 
 // Types that others have, and we do not.
-constexpr const char* kUnsupported[] = {"int2",
-                                        "uint2",
-                                        "int4",
-                                        "uint4",
-                                        "float4_e2m1fn",
-                                        "float8_e4m3",
-                                        "float8_e3m4",
-                                        "float8_e4m3b11fnuz",
-                                        "float8_e4m3fnuz",
-                                        "float8_e5m2fnuz",
-                                        "float8_e8m0fnu",
-                                        "float128"};
+constexpr const char* kUnsupported[] = {"float4_e2m1fn",      "float8_e4m3",     "float8_e3m4",
+                                        "float8_e4m3b11fnuz", "float8_e4m3fnuz", "float8_e5m2fnuz",
+                                        "float8_e8m0fnu",     "float128"};
 
 double real_value(const json& value, const std::string& what) {
   if (value.is_number()) {
@@ -155,7 +146,7 @@ uint64_t ValueReader::number_of(const std::string& text) {
 std::string ValueReader::element_text(DType type, const std::string& dtype_name,
                                       const std::byte* element) const {
   if (dtype_name != kText) {
-    return cli::element_text(type, element);
+    return pictures::element_text(type, element);
   }
   uint64_t number = 0;
   std::memcpy(&number, element, sizeof number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The values of a case: JSON numbers and texts into the bytes of elements, and back for the eye.
+// The values of a case: JSON numbers and texts into the bytes of elements, and back to text.
 #pragma once
 
 #include <map>
