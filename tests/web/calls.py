@@ -63,7 +63,7 @@ PROBLEMS = [
 def problems_of(page: Any) -> list[str]:
     """The presets and PROBLEMS."""
     groups = page.tab.evaluate("sheaf.presets")
-    presets = [p["problem"] for group in groups for p in group["presets"]]
+    presets = [p["problem"] for group in groups for p in group["presets"] if p["as"]]  # those without are bags
     return list(dict.fromkeys(presets + PROBLEMS))
 
 

@@ -69,6 +69,12 @@ class Page:
             "name => [...document.querySelectorAll('.cell.' + name)].map(cell =>"
             " cell.closest('[data-tensor]').dataset.tensor + ':' + cell.dataset.e)", name))
 
+    def side(self, side: str, name: str) -> set[str]:
+        """The cells of one of two compared pictures that have a class."""
+        return set(self.tab.evaluate(
+            "([side, name]) => [...document.querySelectorAll(`[data-side=${side}] .cell.${name}`)].map("
+            "cell => cell.closest('[data-tensor]').dataset.tensor + ':' + cell.dataset.e)", [side, name]))
+
     def wires(self) -> set[tuple[str, str]]:
         pairs = self.tab.evaluate("[...document.querySelectorAll('path.wire')].map(wire =>"
                                   " [wire.dataset.from, wire.dataset.to])")

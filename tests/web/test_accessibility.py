@@ -12,6 +12,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs
 STATES = {
     "pointing": "#call=gather_elements+f32[2,3]+i64[2,2]={1,0,2,2}+axis=1&point=output:1",
     "refused": "#call=gather+f32[3]+i64[2]={0,7}&show=kernels",
+    "objected": "#call=gather+f32[4,3]+i64[2,2]+axis=1+out_of_range=clamp&as=torch.index_select",
     "comparing": "#call=gather+f32[3,2]+i64[2]={0,1}&as=Gather&show=compare&with=numpy.take",
     "running": "#call=scatter+f32[3]+i64[3]={0,0,1}+f32[3]+reduction=add&step=3",
 }

@@ -52,7 +52,13 @@ Json steps_json(const Call& call);
 // What the cpu backend's kernels answer, in its order. The backend itself is not in this build.
 std::vector<KernelReport> cpu_kernels(const Plan& plan);
 
-// Everything about one call.
+// The lines of a text, without their ends.
+std::vector<std::string> lines_of(const std::string& text);
+
+// Everything about one bag.
+Json bag_json(std::string_view problem);
+
+// Everything about one call, or about one bag.
 Json explain_json(std::string_view problem);
 
 // Whether two calls are the same plan, else the first thing that differs.

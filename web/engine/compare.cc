@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "answers.h"
-#include "formula.h"
+#include "pictures/formula.h"
 #include "plan/refuse.h"
 #include "sheaf/error.h"
 #include "support/text.h"
@@ -25,7 +25,7 @@ Side read_side(std::string_view problem) {
     side.call.emplace(read_call(problem));
     const Plan& plan = side.call->plan;
     side.json = {{"call", call_json(plan.request())},
-                 {"formula", cli::formula(plan.request())},
+                 {"formula", pictures::formula(plan.request())},
                  {"describe", describe(plan.request())},
                  {"plan", plan.str()}};
     if (side.call->drawn) {

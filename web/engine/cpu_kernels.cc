@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Which kernel of the cpu backend would take a plan. The refusals are the backend's own; its tables
-// are not linked, for they would bring the kernels along. tests/web holds names and order against a
-// build that has the backend.
+// Which kernel of the cpu backend would take a plan. The lists and refusals are the backend's own;
+// its tables are not linked, for they would bring the kernels along. Movers are left out: which of
+// them runs depends on the processor. tests/web compares with a build that has the backend.
 #include <span>
 
 #include "answers.h"
-#include "backends/cpu/gather.h"
-#include "backends/cpu/scatter.h"
+#include "backends/cpu/gather/kernels.h"
+#include "backends/cpu/scatter/kernels.h"
 
 namespace sheaf::web {
 namespace {
@@ -17,19 +17,12 @@ struct Kernel {
   const char* (*refusal)(const KernelQuery& query);
 };
 
-const char* accepts_everything(const KernelQuery& /*query*/) { return nullptr; }
-
-constexpr Kernel kGather[] = {
-    {"cpu.small", cpu::small_refusal},     {"cpu.lookup", cpu::lookup_refusal},
-    {"cpu.rows_wide", cpu::wide_refusal},  {"cpu.rows_narrow", cpu::narrow_refusal},
-    {"cpu.columns", cpu::columns_refusal}, {"cpu.strided", accepts_everything},
-};
-constexpr Kernel kScatter[] = {
-    {"cpu.scatter_parts", cpu::parts_refusal},
-    {"cpu.scatter_cells", cpu::cells_refusal},
-    {"cpu.scatter_in_order", cpu::in_order_refusal},
-    {"cpu.scatter_plain", accepts_everything},
-};
+#define SHEAF_GATHER(name) {"cpu." #name, cpu::name##_refusal},
+#define SHEAF_SCATTER(name, ...) {"cpu.scatter_" #name, cpu::name##_refusal},
+constexpr Kernel kGather[] = {SHEAF_CPU_GATHER_KERNELS(SHEAF_GATHER, SHEAF_GATHER)};
+constexpr Kernel kScatter[] = {SHEAF_CPU_SCATTER_KERNELS(SHEAF_SCATTER)};
+#undef SHEAF_GATHER
+#undef SHEAF_SCATTER
 
 }  // namespace
 
@@ -40,7 +33,7 @@ std::vector<KernelReport> cpu_kernels(const Plan& plan) {
   std::vector<KernelReport> reports;
   for (const Kernel& kernel : kernels) {
     const char* refusal = kernel.refusal(query);
-    reports.push_back({kernel.name, refusal == nullptr ? "" : refusal});
+    reports.push_back({kernel.name, refusal == nullptr ? "" : refusal, refusal == nullptr});
   }
   return reports;
 }

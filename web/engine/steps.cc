@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "answers.h"
-#include "element_text.h"
+#include "pictures/element_text.h"
 #include "plan/nest_shape.h"
 #include "plan/reduce.h"
 #include "plan/resolve.h"
@@ -85,7 +85,7 @@ struct Walk {
     reduce(cells.data() + data, call.updates.data() + grid, nest.row_bytes);
     Json texts = Json::array();
     for (int64_t byte = 0; byte < nest.row_bytes; byte += element_bytes) {
-      texts.push_back(cli::element_text(call.plan.data().dtype, cells.data() + data + byte));
+      texts.push_back(pictures::element_text(call.plan.data().dtype, cells.data() + data + byte));
     }
     return texts;
   }
@@ -114,7 +114,7 @@ Literal start_of(const Call& call) {
 Json texts_of(const Literal& cells, DType type) {
   Json texts = Json::array();
   for (size_t at = 0; at < cells.size(); at += static_cast<size_t>(type.bytes())) {
-    texts.push_back(cli::element_text(type, cells.data() + at));
+    texts.push_back(pictures::element_text(type, cells.data() + at));
   }
   return texts;
 }

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "answers.h"
-#include "element_text.h"
-#include "example_indices.h"
+#include "pictures/element_text.h"
+#include "pictures/scene.h"
 #include "plan/lower.h"
 #include "plan/resolve.h"
 #include "plan/scalar.h"
@@ -37,7 +37,7 @@ Json tensor_json(const char* name, const TensorSpec& spec, const Literal* values
     Json texts = Json::array();
     const auto bytes = static_cast<size_t>(spec.dtype.bytes());
     for (size_t at = 0; at + bytes <= values->size(); at += bytes) {
-      texts.push_back(cli::element_text(spec.dtype, values->data() + at));
+      texts.push_back(pictures::element_text(spec.dtype, values->data() + at));
     }
     json["values"] = std::move(texts);
   }
@@ -57,7 +57,7 @@ Call read_call(std::string_view text) {
   }
   call.data = call.problem.data ? *call.problem.data : counting(r.data, 0, 1);
   const auto made_up = [&] {
-    return cli::example_indices(call.plan, kMostDrawn).value_or(counting(r.indices, 0, 0));
+    return pictures::example_indices(call.plan, kMostDrawn).value_or(counting(r.indices, 0, 0));
   };
   call.indices = call.problem.indices ? *call.problem.indices : made_up();
   if (is_scatter(r.op)) {

@@ -2,6 +2,8 @@
 //
 // Calls to start from: the examples of the specifications, and what people use gathers and scatters
 // for. `problem` is all there is to a call; `as` is the name it is shown under.
+import { attributesFor } from "./dialects.js";
+import { usualAttributes } from "./operators.js";
 
 const preset = (id, title, as, problem, note = "") => ({ id, title, as, problem, note });
 
@@ -47,6 +49,23 @@ export const PRESETS = [
       preset("histogram", "Histogram", "numpy.add.at",
         "scatter i32[5]={0,0,0,0,0} i64[8]={1,3,1,0,4,1,3,1} i32[8]={1,1,1,1,1,1,1,1} reduction=add",
         "Each sample adds 1 to its bin. Step through it to see the bins grow."),
+    ],
+  },
+  {
+    name: "Bags",
+    presets: [
+      preset("embedding-bag", "Embedding bag, mean", "",
+        "bag f32[5,3] i64[6]={4,0,2,2,1,3} offsets=i64[3]={0,2,3} pool=mean",
+        "Rows are picked and pooled at once: each bag is the mean of its rows."),
+      preset("weighted-bag", "Weighted sum of quantised rows", "",
+        "bag row_u8_f32[5,4] i64[2,2]={4,0,2,2} weights=f32[2,2]={1,2,0.5,1}",
+        "Rows of 8 bits with a scale each, decoded as they are read; each counts by its weight."),
+      preset("segment-max", "Segments, largest", "",
+        "bag f32[6,2]={1,9,2,8,3,7,4,6,5,5,6,4} lengths=i64[3]={2,1,3} pool=max",
+        "No indices: neighbouring rows are pooled, by how many each segment has."),
+      preset("q4-rows", "Rows of 4 bits", "",
+        "bag q4_0[4,32] i64[2]={3,1} offsets=i64[2]={0,1}",
+        "Blocks of 32 elements in 4 bits each, with a scale per block: a bag of one row decodes it."),
     ],
   },
   {
@@ -158,7 +177,7 @@ export const PRESETS = [
 export const findPreset = (id) => PRESETS.flatMap((g) => g.presets).find((p) => p.id === id);
 
 // What an operator starts with when it is chosen and the tensors at hand do not fit it.
-export const EXAMPLES = {
+const EXAMPLES = {
   gather: "gather f32[4,3]={0,1,2,10,11,12,20,21,22,30,31,32} i64[3]={3,0,3} axis=0",
   gather_elements: "gather_elements f32[3,3]={1,2,3,4,5,6,7,8,9} i64[2,3]={1,2,0,2,0,0} axis=0",
   gather_nd: "gather_nd f32[3,3]={1,2,3,4,5,6,7,8,9} i64[3,2]={0,0,2,1,1,2}",
@@ -171,3 +190,19 @@ export const EXAMPLES = {
   xla_scatter: "xla_scatter f32[5]={0,0,0,0,0} i64[2,1]={1,3} f32[2,2]={1,2,3,4} " +
     "update_window_dims=[1] scatter_dims_to_operand_dims=[0] index_vector_dim=1",
 };
+
+// Data and indices that every gather and scatter takes: to compare any two of them.
+const SHARED = "f32[3,2]={1,2,3,4,5,6} i64[2,2]={0,1,1,0}";
+
+// With the name's rule, reduction and the like.
+function asNamed(entry, problem) {
+  const usual = usualAttributes(entry.op);
+  const own = attributesFor(entry, {}, usual, "f32");
+  const given = Object.keys(own).filter((key) => own[key] !== usual[key] && !problem.includes(` ${key}=`));
+  return [problem, ...given.map((key) => `${key}=${own[key]}`)].join(" ");
+}
+
+// The example of an operator as a name makes it.
+export const exampleFor = (entry) => asNamed(entry, EXAMPLES[entry.op]);
+
+export const sharedExampleFor = (entry) => asNamed(entry, `${entry.op} ${SHARED}`);

@@ -4,6 +4,7 @@
 // typed: the library reads them, and says what is wrong with them.
 //
 //   {op, data: {dtype, sizes, values}, indices: {…}, updates: {…}, attributes: {axis: "0", …}}
+import { fitted } from "./fit.js";
 import { OPERATORS, usualAttributes } from "./operators.js";
 
 function tensorText({ dtype, sizes, values }) {
@@ -58,22 +59,37 @@ export function callOf(answer) {
   };
 }
 
-// A change of type or sizes: values of another shape would only be refused. The updates go back to
-// the shape that the operator takes.
+// What a tensor held before its sizes were changed, so that typing "1" on the way to "12" loses nothing.
+const keptOf = ({ kept, sizes, values }) => kept ?? { sizes, values };
+
+// A change of type, sizes or values. Values that still fit stay. The updates go back to the shape that the
+// operator takes.
 export function withTensor(call, name, change) {
   const next = { ...call, [name]: { ...call[name], ...change } };
   const reshaped = "sizes" in change || "dtype" in change;
-  if (reshaped && !("values" in change)) {
-    next[name].values = "";
+  if ("values" in change) next[name].kept = undefined;
+  else if (reshaped) {
+    next[name].kept = keptOf(call[name]);
+    next[name].values = fitted(next[name].kept, next[name].sizes);
   }
-  if (reshaped && name !== "updates" && call.op !== "xla_scatter") {
-    next.updates = { dtype: next.data.dtype, sizes: null, values: "" };
-  }
-  return next;
+  return reshaped && name !== "updates" && call.op !== "xla_scatter" ? withFreeUpdates(next) : next;
 }
+
+// Updates whose shape the library finds; their values wait in `kept`.
+export function withFreeUpdates(call) {
+  return { ...call, updates: { dtype: call.data.dtype, sizes: null, values: "", kept: keptOf(call.updates) } };
+}
+
+// The updates in the shape that the library found for them.
+export function withFoundUpdates(call, sizes) {
+  const { kept } = call.updates;
+  return { ...call, updates: { ...call.updates, sizes: sizes.join(", "), values: fitted(kept, sizes.join(", ")) } };
+}
+
+export const withoutValues = (call, name) => ({ ...call, [name]: { ...call[name], values: "" } });
 
 // One value of a tensor; `values` are all of them, as the library wrote them.
 export function withValue(call, name, values, element, text) {
   const changed = values.map((value, e) => (e === element ? text : value));
-  return { ...call, [name]: { ...call[name], values: changed.join(", ") } };
+  return { ...call, [name]: { ...call[name], values: changed.join(", "), kept: undefined } };
 }

@@ -5,9 +5,10 @@
 //   call   the problem string           step   how far the loops have run
 //   as     the name it is called by     point  a cell, as in output:3
 //   with   the name it is compared to   show   the open tab;  code  the language in it
-//   axis_b, batch_b                     axis and batch_dims of the other call
+//   embed  1: only the picture, to be shown in another page
+//   axis_b, batch_b                     axis and batch_dims of the other call;  move  how far both ran
 
-const KEYS = ["call", "as", "with", "axis_b", "batch_b", "step", "point", "show", "code"];
+const KEYS = ["call", "as", "with", "axis_b", "batch_b", "move", "step", "point", "show", "code", "embed"];
 
 // Spaces as +, and what a problem string is full of as it is: an address that can be read.
 function encode(text) {

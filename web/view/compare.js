@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// Two calls side by side: the one on the page, and the same tensors under another name.
+// Two calls side by side, the one on the page and the same tensors under another name: drawn, run
+// together, and the first cell that differs marked in both.
 import { attributesFor, callText, DIALECTS, findName } from "../model/dialects.js";
-import { usualAttributes } from "../model/operators.js";
+import { differenceText, firstDifference } from "../model/difference.js";
+import { withLetters } from "../model/letters.js";
+import { Links } from "../model/links.js";
+import { OPERATORS, usualAttributes } from "../model/operators.js";
 import { formatProblem } from "../model/problem.js";
+import { objections } from "../model/rules.js";
 import { element } from "./dom.js";
+import { Stage } from "./stage.js";
+import { Stepper } from "./stepper.js";
 
 export function operatorOptions() {
   return DIALECTS.map((dialect) => element("optgroup", { label: dialect.name },
@@ -17,64 +24,147 @@ export function callAs(entry, call, own = {}) {
   return { ...call, op: entry.op, attributes };
 }
 
-function verdict(result) {
-  if (result.a.error || result.b.error) return ["differ", "One of the two is refused."];
+function verdict(result, refused) {
+  if (refused || result.a.error || result.b.error) return ["differ", "One of the two is refused."];
   if (result.same) return ["same", "Same plan."];
   if (result.same_moves) return ["near", "Same moves, another rule."];
   return ["differ", "Different plans."];
 }
 
-function side(title, text, json) {
-  const output = json.tensors?.at(-1);
-  const shape = output ? `${output.dtype}[${output.sizes.join(", ")}]` : "";
-  const values = output?.values ? ` = ${output.values.slice(0, 24).join(", ")}${output.values.length > 24 ? ", …" : ""}` : "";
-  return element("section", { class: "compare-side" }, element("h3", {}, title),
-    element("p", { class: "mono call" }, text),
-    json.formula ? element("p", { class: "mono" }, json.formula) : null,
-    json.error ? element("pre", { class: "error" }, json.error.text)
-      : element("p", { class: "mono note" }, `output ${shape}${values}`));
+// One of the two: its call, what is said against it, and its picture.
+class Side {
+  constructor(prefix, on) {
+    this.heading = element("h3");
+    this.call = element("p", { class: "mono call" });
+    this.formula = element("p", { class: "mono note" });
+    this.remarks = element("div");
+    this.picture = element("div", { class: "stage", id: `${prefix}stage` });
+    this.node = element("section", { class: "compare-side", "data-side": prefix[0] },
+      this.heading, this.call, this.formula, this.remarks, this.picture);
+    this.stage = new Stage(this.picture, on, prefix);
+  }
+
+  show(title, entry, attributes, answer, different) {
+    this.heading.textContent = title;
+    this.call.textContent = callText(entry, attributes);
+    this.formula.textContent = answer.formula ?? "";
+    this.answer = answer;
+    const against = answer.tensors ? objections(entry, attributes, answer.tensors) : [];
+    this.refused = against.some(({ kind }) => kind === "refuses");
+    this.remarks.replaceChildren(...against.map(({ kind, text }) => element("p", { class: `objection ${kind}` }, text)),
+      answer.error ? element("pre", { class: "error" }, answer.error.text) : "");
+    this.picture.hidden = !answer.tensors;
+    if (!answer.tensors) return;
+    this.stage.different = different;
+    this.stage.draw(answer, new Links(answer));
+  }
+
+  get moves() {
+    return this.answer.steps?.list.length ?? 0;
+  }
+
+  // `move` counts from 1; the shorter of two runs stays at its end.
+  light(cell, move) {
+    if (!this.answer.tensors) return;
+    const exists = cell && this.stage.links.tensors[cell.tensor]?.count > cell.element;
+    const tick = move && this.moves ? { step: Math.min(move, this.moves) - 1, line: 0, moves: true } : null;
+    this.stage.show(exists ? { cell, tick: null } : { cell: null, tick });
+  }
 }
 
 export class ComparePanel {
   constructor(node, engine, onchange) {
     this.engine = engine;
-    this.onchange = onchange;
-    const changed = () => onchange({ with: this.select.value, axis_b: this.axis.value, batch_b: this.batch.value });
-    const input = (id) => element("input", { id, class: "mono small", spellcheck: "false", oninput: changed });
-    this.select = element("select", { id: "compare-with", onchange: changed },
+    this.cell = null;
+    // Another call has to be drawn; another move of the same calls is drawn already.
+    this.changed = (redraw) => onchange({
+      with: this.select.value, axis_b: this.axis.value, batch_b: this.batch.value, move: this.stepper.at,
+    }, redraw);
+    const restart = () => {
+      this.stepper.pause();
+      this.stepper.at = null;
+      this.changed(true);
+    };
+    const input = (id) => element("input", { id, class: "mono small", spellcheck: "false", oninput: restart });
+    this.select = element("select", { id: "compare-with", onchange: restart },
       element("option", { value: "" }, "Choose a name"), ...operatorOptions());
     this.axis = input("compare-axis");
     this.batch = input("compare-batch");
     this.fields = [["axis", "compare-axis", this.axis], ["batch_dims", "compare-batch", this.batch]].map(
       ([label, id, control]) => element("span", { class: "pair" }, element("label", { for: id }, label), control));
-    this.result = element("div", { "aria-live": "polite" });
+    this.hint = element("p", { class: "note" },
+      "The same tensors under another library’s name: is it the same plan, and if not, which cell differs first?");
+    this.verdict = element("p", { class: "verdict", id: "verdict" });
+    this.stepper = new Stepper(() => {
+      this.cell = null;
+      this.light();
+      this.changed(false);
+    });
+    const on = {
+      point: (cell) => this.point(cell), leave: () => this.point(null), pin: (cell) => this.point(cell),
+    };
+    this.sides = ["a-", "b-"].map((prefix) => new Side(prefix, on));
+    this.result = element("div", {}, element("div", { "aria-live": "polite" }, this.verdict), this.stepper.node,
+      element("div", { class: "compare-sides" }, ...this.sides.map((side) => side.node)));
     node.append(element("div", { class: "bar" }, element("label", { for: "compare-with" }, "Is it the same as"),
-      this.select, ...this.fields), this.result);
+      this.select, ...this.fields), this.hint, this.result);
   }
 
-  show(call, as, { with: other, axis_b, batch_b }) {
+  point(cell) {
+    this.cell = cell;
+    this.light();
+  }
+
+  light() {
+    for (const side of this.sides) side.light(this.cell, this.stepper.at);
+  }
+
+  show(call, as, { with: other, axis_b, batch_b, move }) {
     const entry = findName(other ?? "");
     this.select.value = entry ? entry.id : "";
     const [axis, batch] = this.fields;
     axis.hidden = !entry?.takes.includes("axis");
     batch.hidden = !entry?.takes.includes("batch_dims");
-    if (!entry) {
-      this.result.replaceChildren(element("p", { class: "note" },
-        "The same tensors under another library’s name: is it the same plan, and if not, what differs first?"));
-      return;
-    }
+    this.hint.hidden = Boolean(entry);
+    this.result.hidden = !entry;
+    if (!entry) return;
     if (document.activeElement !== this.axis) this.axis.value = axis_b || call.attributes.axis || "0";
     if (document.activeElement !== this.batch) this.batch.value = batch_b || "0";
-    const own = { axis: this.axis.value || "0", batch_dims: this.batch.value || "0" };
-    const theirs = callAs(entry, call, own);
-    const result = this.engine.compare(formatProblem(call), formatProblem(theirs));
-    const [kind, text] = verdict(result);
-    const values = "same_values" in result
-      ? (result.same_values ? "With these indices both give the same values." : "With these indices the values differ.") : "";
-    this.result.replaceChildren(
-      element("p", { class: `verdict ${kind}`, id: "verdict" }, element("b", {}, text),
-        result.difference ? ` ${result.same ? "Only the shape differs. " : "First difference: "}${result.difference}.` : "", ` ${values}`),
-      element("div", { class: "compare-sides" }, side("This call", callText(as, call.attributes), result.a),
-        side(entry.dialect, callText(entry, theirs.attributes), result.b)));
+    const theirs = callAs(entry, call, { axis: this.axis.value || "0", batch_dims: this.batch.value || "0" });
+    this.draw([[as, call], [entry, this.fitting(theirs)]], move);
+  }
+
+  // Updates of another shape than the other call takes are left to it.
+  fitting(call) {
+    if (!OPERATORS[call.op].scatters || this.engine.explain(formatProblem(call)).tensors) return call;
+    const free = { ...call, updates: { dtype: call.data.dtype, sizes: null, values: "" } };
+    return this.engine.explain(formatProblem(free)).tensors ? free : call;
+  }
+
+  draw(calls, move) {
+    const problems = calls.map(([, call]) => formatProblem(call));
+    const result = this.engine.compare(...problems);
+    const answers = problems.map((problem) => withLetters(this.engine.explain(problem)));
+    const outputs = answers.map((answer) => (answer.error ? null : answer.tensors?.at(-1)));
+    const different = firstDifference(...outputs);
+    const titles = ["This call", calls[1][0].dialect];
+    this.sides.forEach((side, i) => side.show(titles[i], calls[i][0], calls[i][1].attributes, answers[i],
+      different?.[i === 0 ? "a" : "b"] ?? null));
+    this.say(result, outputs, different);
+    this.stepper.pause();
+    this.stepper.show(Math.max(...this.sides.map((side) => (side.answer.tensors ? side.moves : 0))),
+      move === undefined || move === null ? null : Number(move));
+    this.cell = null;
+    this.light();
+  }
+
+  say(result, outputs, different) {
+    const [kind, text] = verdict(result, this.sides.some((side) => side.refused));
+    const values = different ? differenceText(...outputs, different)
+      : outputs.every(Boolean) && outputs[0].values ? "With these indices every cell is the same." : "";
+    this.verdict.className = `verdict ${kind}`;
+    this.verdict.replaceChildren(element("b", {}, text),
+      result.difference ? ` ${result.same ? "Only the shape differs. " : "First difference: "}${result.difference}.` : "",
+      ` ${values}`);
   }
 }

@@ -20,6 +20,10 @@ export const element = (tag, attributes = {}, ...children) =>
 export const svgElement = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
+// Drawn, since not every font has the signs of a tape deck.
+export const icon = (path) => svgElement("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", class: "icon" },
+  svgElement("path", { d: path }));
+
 export const byId = (id) => document.getElementById(id);
 
 let hideToast = 0;

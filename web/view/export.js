@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: MIT
 //
 // The picture as a file: one SVG that stands alone, with the styles of its cells written into them,
-// and a PNG of it.
+// a PNG of it, and an animated PNG of the run.
+import { animatedPng } from "./apng.js";
 import { svgElement } from "./dom.js";
 import { CELL_HEIGHT } from "./layout.js";
 import { curve } from "./stage.js";
 
 const PADDING = 24;
 const TITLE = 26;
+const FRAME_MS = 700;
+const LAST_MS = 2400;
+const MOST_FRAMES = 60;
 const COPIED = ["fill", "stroke", "stroke-width", "font", "text-anchor", "opacity", "font-weight", "dominant-baseline"];
+
+// Elements of the same classes and colours, in parents of the same, look alike: each look is computed once.
+function lookOf(node, looks) {
+  const own = ({ tagName, attributes }) => `${tagName} ${attributes.class?.value} ${attributes.style?.value}`;
+  const key = own(node) + own(node.parentNode);
+  if (!looks.has(key)) {
+    const style = getComputedStyle(node);
+    looks.set(key, COPIED.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
+  }
+  return looks.get(key);
+}
 
 function inlined(node) {
   const copy = node.cloneNode(true);
   const originals = [node, ...node.querySelectorAll("*")];
+  const looks = new Map();
   [copy, ...copy.querySelectorAll("*")].forEach((each, i) => {
-    const style = getComputedStyle(originals[i]);
-    each.setAttribute("style", COPIED.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
+    each.setAttribute("style", lookOf(originals[i], looks));
     for (const name of ["class", "role", "id", "tabindex", "data-e"]) each.removeAttribute(name);
     for (const { name } of [...each.attributes]) if (name.startsWith("aria-")) each.removeAttribute(name);
   });
@@ -39,6 +54,8 @@ export function pictureSvg(stage, caption) {
     const drawing = inlined(view.svg);
     drawing.setAttribute("x", left);
     drawing.setAttribute("y", top);
+    drawing.setAttribute("width", view.layout.width + 2);
+    drawing.setAttribute("height", view.layout.height + 2);
     parts.push(drawing);
     origins.set(name, { x: left + 1, y: top + 1 });
     left += Math.max(view.layout.width, title.length * 7.5) + PADDING * 1.5;
@@ -73,22 +90,51 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-export function saveSvg(stage, caption) {
-  const text = new XMLSerializer().serializeToString(pictureSvg(stage, caption));
+// The picture that the library drew, on the page's ground.
+export function drawnSvg(answer) {
+  const svg = new DOMParser().parseFromString(answer.svg, "image/svg+xml").documentElement;
+  const { backgroundColor, color } = getComputedStyle(document.body);
+  svg.setAttribute("style", `background:${backgroundColor};color:${color}`);
+  return svg;
+}
+
+export function saveSvg(picture) {
+  const text = new XMLSerializer().serializeToString(picture);
   save(new Blob([text], { type: "image/svg+xml" }), "sheaf.svg");
 }
 
-// Twice the size, for screens with many pixels.
-export async function savePng(stage, caption) {
-  const picture = pictureSvg(stage, caption);
+async function pngBlob(picture, scale) {
   const image = new Image();
   const text = new XMLSerializer().serializeToString(picture);
   image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
   await image.decode();
   const canvas = document.createElement("canvas");
-  canvas.width = Math.ceil(Number(picture.getAttribute("width")) * 2);
-  canvas.height = Math.ceil(Number(picture.getAttribute("height")) * 2);
+  canvas.width = Math.ceil(Number(picture.getAttribute("width")) * scale);
+  canvas.height = Math.ceil(Number(picture.getAttribute("height")) * scale);
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
-  save(blob, "sheaf.png");
+  return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+}
+
+// Twice the size, for screens with many pixels.
+export async function savePng(picture) {
+  save(await pngBlob(picture, 2), "sheaf.png");
+}
+
+// A frame before the first move and one after each; long runs leave out moves evenly. `stage` is left as the
+// last frame has it.
+export async function saveSteps(stage, caption) {
+  const moves = stage.answer.steps?.list.length ?? 0;
+  const by = Math.ceil(moves / MOST_FRAMES) || 1;
+  const shown = Array.from({ length: Math.ceil(moves / by) }, (_, i) => Math.min(moves, (i + 1) * by));
+  const frames = [];
+  // Colours that fade in would be those of the move before.
+  document.body.classList.add("still");
+  for (const move of [0, ...shown]) {
+    // Whatever is pointed at meanwhile: the picture is taken at once.
+    stage.show({ cell: null, tick: move ? { step: move - 1, line: 0, moves: true } : null, start: move === 0 });
+    const blob = await pngBlob(pictureSvg(stage, caption), 1);
+    frames.push({ png: new Uint8Array(await blob.arrayBuffer()), ms: move === moves ? LAST_MS : FRAME_MS });
+  }
+  document.body.classList.remove("still");
+  save(animatedPng(frames), "sheaf-steps.png");
 }

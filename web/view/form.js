@@ -20,7 +20,7 @@ function field(id, label, hint, control) {
 }
 
 export class Form {
-  // `change(tensor, fields)` and `set(attribute, text)` are called as the user types.
+  // `change(tensor, fields)`, `values(tensor, text)` and `set(attribute, text)` are called as the user types.
   constructor(node, on) {
     this.node = node;
     this.on = on;
@@ -29,8 +29,8 @@ export class Form {
   }
 
   // Builds the fields if the operator is another one, else only brings their values up to date: the
-  // field that is being typed into is left alone.
-  show(call, answer) {
+  // field that is being typed into is left alone, unless the change came from elsewhere.
+  show(call, answer, everything = false) {
     const shape = `${call.op} ${call.attributes.out_of_range === "fill"}`;
     if (this.shape !== shape) {
       this.shape = shape;
@@ -41,10 +41,10 @@ export class Form {
       const value = owner === "attribute" ? call.attributes[name] : call[owner][name];
       const tensor = answer?.tensors?.find((t) => t.name === owner);
       if (control.type === "checkbox") control.checked = value === "1";
-      else if (document.activeElement !== control) {
+      else if (everything || document.activeElement !== control) {
         control.value = value ?? (tensor && name === "sizes" ? tensor.sizes.join(", ") : "");
       }
-      if (name === "values") control.placeholder = tensor?.values?.join(", ") ?? "made up";
+      if (name === "values") control.placeholder = (owner === "indices" && tensor?.values?.join(", ")) || "made up";
     }
   }
 
@@ -61,7 +61,7 @@ export class Form {
 
   tensor(name) {
     const id = (what) => `field-${name}-${what}`;
-    const change = (what) => (value) => this.on.change(name, { [what]: value });
+    const change = (what) => (value) => (what === "values" ? this.on.values(name, value) : this.on.change(name, { [what]: value }));
     const type = select(id("dtype"), name === "indices" ? INDEX_DTYPES : DTYPES, "", change("dtype"));
     type.disabled = name === "updates"; // always data's
     const input = (what, tag, more) => element(tag, {
@@ -75,7 +75,7 @@ export class Form {
     this.controls.set(`${name}.values`, values);
     return element("fieldset", { class: "tensor-fields" }, element("legend", {}, name),
       field(id("dtype"), "type", "", type), field(id("sizes"), "sizes", "As in 2, 3. Empty: a scalar.", sizes),
-      field(id("values"), "values", "In row-major order. Empty: made up.", values));
+      field(id("values"), "values", "In row-major order, or pasted: [[1, 2], [3, 4]], tensor(…), np.array(…). Empty: made up.", values));
   }
 
   attribute({ name, label, hint, kind, choices }) {

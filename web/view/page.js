@@ -5,19 +5,26 @@
 //   call     the fields of the form        answer   what the library said last of a sound call
 //   as       the name it goes by           point    the pinned cell;  tick  the line that runs
 import { callText, findName, nameOfOperator } from "../model/dialects.js";
+import { withLetters } from "../model/letters.js";
 import { Links, cellKey, parseCell } from "../model/links.js";
-import { EXAMPLES, PRESETS, findPreset } from "../model/presets.js";
-import { callOf, formatProblem, withTensor, withValue } from "../model/problem.js";
+import { PRESETS, exampleFor, findPreset } from "../model/presets.js";
+import { fixesOf } from "../model/fixes.js";
+import { INDEX_DTYPES, OPERATORS } from "../model/operators.js";
+import { callFromText, fieldsFromText } from "../model/paste/paste.js";
+import { callOf, formatProblem, withFoundUpdates, withFreeUpdates, withoutValues, withTensor, withValue } from "../model/problem.js";
+import { objections } from "../model/rules.js";
 import { fromHash, toHash } from "../model/url.js";
+import { BAG, showBag } from "./bag.js";
 import { callAs, ComparePanel, operatorOptions } from "./compare.js";
 import { CodePanel } from "./code.js";
-import { byId, copyText, element } from "./dom.js";
+import { byId, element, toast } from "./dom.js";
 import { editCell } from "./edit.js";
-import { savePng, saveSvg } from "./export.js";
 import { Form } from "./form.js";
+import { Work } from "./history.js";
 import { showKernels } from "./kernels.js";
 import { Player } from "./player.js";
 import { showReadout } from "./readout.js";
+import { Share } from "./share.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
 import { startTheme } from "./theme.js";
@@ -27,10 +34,14 @@ const FIRST = "top-k";
 export class Page {
   constructor(engine) {
     this.engine = engine;
+    this.work = new Work();
+    this.share = new Share(this);
     this.state = { point: null, hover: null, show: "code", code: "python", other: {} };
     this.form = new Form(byId("form"), {
-      change: (tensor, fields) => this.setCall(withTensor(this.state.call, tensor, fields)),
-      set: (name, value) => this.setCall({ ...this.state.call, attributes: { ...this.state.call.attributes, [name]: value } }),
+      change: (tensor, fields) => this.setTensor(tensor, fields),
+      values: (tensor, text) => this.setValues(tensor, text),
+      set: (name, value) => this.setCall(
+        { ...this.state.call, attributes: { ...this.state.call.attributes, [name]: value } }, `option ${name}`),
     });
     this.stage = new Stage(byId("stage"), {
       point: (cell) => this.hover(cell),
@@ -38,11 +49,11 @@ export class Page {
       pin: (cell) => this.pin(cell),
       edit: (cell, node) => this.edit(cell, node),
     });
-    this.player = new Player(byId("player"), byId("plan-lines"), { tick: () => this.ticked() });
+    this.player = new Player(byId("player"), byId("plan-lines"), byId("moves"), { tick: () => this.ticked() });
     this.code = new CodePanel(byId("panel-code"), (code) => this.set({ code }));
-    this.compare = new ComparePanel(byId("panel-compare"), engine, (other) => {
+    this.compare = new ComparePanel(byId("panel-compare"), engine, (other, redraw) => {
       this.set({ other });
-      this.showCompare();
+      if (redraw) this.showCompare();
     });
     this.tabs = new Tabs(byId("tabs"), [["code", "Code"], ["compare", "Compare"], ["kernels", "Kernels"]],
       (show) => {
@@ -55,14 +66,13 @@ export class Page {
     startTheme(byId("theme"), () => this.stage.drawWires());
     byId("version").textContent = `Sheaf ${this.engine.version}. `;
     byId("operator").append(...operatorOptions());
+    byId("operator").querySelector("optgroup").append(element("option", { value: BAG }, BAG));
     byId("preset").append(...PRESETS.map((group) => element("optgroup", { label: group.name },
       ...group.presets.map((p) => element("option", { value: p.id }, p.title)))));
     byId("operator").addEventListener("change", (event) => this.chooseOperator(event.target.value));
     byId("preset").addEventListener("change", (event) => this.choosePreset(event.target.value));
-    byId("problem").addEventListener("input", (event) => this.ask(event.target.value, null));
-    byId("copy-link").addEventListener("click", () => copyText(location.href, "Link"));
-    byId("save-svg").addEventListener("click", () => saveSvg(this.stage, byId("call-text").textContent));
-    byId("save-png").addEventListener("click", () => savePng(this.stage, byId("call-text").textContent));
+    byId("problem").addEventListener("input", (event) => this.setProblem(event.target.value));
+    document.addEventListener("paste", (event) => this.paste(event));
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !event.defaultPrevented) this.pin(null);
     });
@@ -71,82 +81,199 @@ export class Page {
     window.addEventListener("resize", () => {
       const turned = (width < 640) !== (window.innerWidth < 640);
       width = window.innerWidth;
-      if (turned && this.state.answer) this.draw();
+      if (this.state.bag) showBag(this.state.bag, this.state.problem);
+      else if (turned && this.state.answer) this.draw();
     });
     this.restore();
   }
 
-  // The state that the address describes.
+  // The state that the address describes, also in the field that has the focus.
   restore() {
-    if (location.hash === this.written) return;
-    const said = fromHash(location.hash);
+    if (location.hash === this.work.written) return;
+    this.restoring = true;
+    this.readAddress();
+    this.restoring = false;
+  }
+
+  readAddress() {
+    this.work.written = null; // the entry is there already
+    const start = document.querySelector("meta[name=sheaf-start]")?.content ?? "";
+    const given = fromHash(location.hash);
+    const said = given.call ? given : { ...fromHash(start), ...given };
+    this.quiet = !given.call && start !== "";
+    this.embed(Boolean(said.embed));
     if (!said.call) {
-      this.choosePreset(FIRST);
+      const { problem, as } = findPreset(FIRST);
+      this.ask(problem, findName(as), { own: false });
       return;
     }
     this.state = {
       ...this.state, show: said.show ?? "code", code: said.code ?? "python",
-      other: { with: said.with, axis_b: said.axis_b, batch_b: said.batch_b },
+      other: { with: said.with, axis_b: said.axis_b, batch_b: said.batch_b, move: said.move },
     };
+    const compared = this.quiet && said.show === "compare";
     this.ask(said.call, findName(said.as ?? "") ?? null, {
+      own: !this.quiet,
       point: parseCell(said.point), tick: said.step === undefined ? null : Number(said.step),
     });
+    // Who opens the page of a pair came for the comparison.
+    if (compared) byId("tabs").scrollIntoView({ block: "start" });
+  }
+
+  // In another page: the picture, its run, and the way here.
+  embed(yes) {
+    this.state.embed = yes;
+    document.body.classList.toggle("embed", yes);
   }
 
   choosePreset(id) {
     const preset = findPreset(id);
-    if (preset) this.ask(preset.problem, findName(preset.as));
+    if (preset) this.ask(preset.problem, findName(preset.as), { own: false });
+    else if (this.work.own) this.ask(this.work.own.problem, findName(this.work.own.as));
+    else toast("Change the call, and it is kept here");
   }
 
   // The tensors stay if the operator takes them; else it brings its own.
   chooseOperator(id) {
+    if (id === BAG) {
+      this.choosePreset("embedding-bag");
+      return;
+    }
     const entry = findName(id);
-    const same = this.state.call && this.engine.explain(formatProblem(callAs(entry, this.state.call)));
-    const call = same && !same.error ? callAs(entry, this.state.call)
-      : callAs(entry, callOf(this.engine.explain(EXAMPLES[entry.op])), {});
-    this.ask(formatProblem(call), entry);
+    const { call, answer } = this.state.call ? this.settled(callAs(entry, this.state.call)) : {};
+    if (answer?.tensors) this.ask(formatProblem(call), entry);
+    else this.ask(exampleFor(entry), entry, { own: false });
   }
 
   // A problem string from outside: a preset, the address, the line that people type.
-  ask(problem, as, { point = null, tick = null } = {}) {
+  // `own`: whether it is what "Your own" comes back to. `kind`: see Work.save.
+  ask(problem, as, { point = null, tick = null, own = true, kind = problem } = {}) {
     const answer = this.engine.explain(problem);
+    byId("pasted").textContent = "";
+    document.body.classList.toggle("bag", Boolean(answer.bag));
+    if (answer.bag) {
+      this.acceptBag(problem, answer, { own, kind });
+      return;
+    }
     if (!answer.tensors) {
       this.state.problem = problem;
       this.showError(answer.error.text, false);
-      this.save();
+      this.save(kind);
       return;
     }
     const entry = as && as.op === answer.call.op ? as : this.nameFor(answer.call.op);
-    this.accept({ call: callOf(answer), as: entry, problem }, answer, { point, tick });
+    this.accept({ call: callOf(answer), as: entry, problem }, answer, { point, tick, own, kind });
+  }
+
+  // A bag has no fields and no steps: its line, its picture and its plan.
+  acceptBag(problem, answer, { own, kind }) {
+    this.player.pause();
+    Object.assign(this.state, { problem, bag: answer, point: null, hover: null });
+    this.player.at = null;
+    showBag(answer, problem);
+    this.showError(answer.error?.text ?? "", true);
+    this.showProblem();
+    this.showPreset();
+    this.save(kind);
+    if (own && !this.preset()) this.work.keep(problem, "");
+  }
+
+  // The line that people type or paste: a problem string, or something that can be read as a call.
+  setProblem(text) {
+    const answer = this.engine.explain(text);
+    const read = answer.tensors || answer.bag ? null : callFromText(text);
+    this.ask(read?.problem ?? text, read?.entry ?? null, { kind: "problem" });
+    if (read) byId("pasted").textContent = read.note;
+  }
+
+  // Pasted beside all fields: into the tensor that has the focus, or a call; values alone are indices.
+  paste(event) {
+    if (event.target.closest?.("input, textarea")) return;
+    const text = event.clipboardData?.getData("text") ?? "";
+    const tensor = document.activeElement?.closest?.("#stage [data-tensor]")?.dataset.tensor;
+    const read = callFromText(text);
+    if (read) {
+      this.ask(read.problem, read.entry);
+      byId("pasted").textContent = read.note;
+    } else if (text.trim()) this.setValues(tensor && tensor !== "output" ? tensor : "indices", text);
   }
 
   nameFor(op) {
     return this.state.as?.op === op ? this.state.as : nameOfOperator(op);
   }
 
+  // A call that the library takes, if all it minds is the shape of the updates.
+  settled(call) {
+    const answer = this.engine.explain(formatProblem(call));
+    if (!OPERATORS[call.op].scatters || (answer.tensors && call.updates.sizes !== null)) return { call, answer };
+    const free = call.updates.sizes === null ? call : withFreeUpdates(call);
+    const found = this.engine.explain(formatProblem(free)).tensors?.find((t) => t.name === "updates");
+    if (!found || !free.updates.kept?.values) return found ? this.taken(free) : { call, answer };
+    return this.taken(withFoundUpdates(free, found.sizes));
+  }
+
+  taken(call) {
+    return { call, answer: this.engine.explain(formatProblem(call)) };
+  }
+
+  // Values that the new type cannot hold are made up; they come back with a type that can.
+  setTensor(name, fields) {
+    const call = withTensor(this.state.call, name, fields);
+    const lost = "dtype" in fields && !this.settled(call).answer.tensors;
+    this.setCall(lost ? withoutValues(call, name) : call, `${name} ${Object.keys(fields)}`);
+  }
+
+  setValues(name, text) {
+    let fields = { values: text };
+    try {
+      fields = fieldsFromText(text, this.state.call[name]) ?? fields;
+    } catch (error) {
+      this.showError(`${name}: ${error.message}`, false);
+      return;
+    }
+    // Indices stay of a type that indices have.
+    if (name === "indices" && fields.dtype && !INDEX_DTYPES.includes(fields.dtype)) delete fields.dtype;
+    if (name === "updates") delete fields.dtype;
+    this.setCall(withTensor(this.state.call, name, fields), `${name} values`);
+  }
+
   // The form has changed.
-  setCall(call) {
+  setCall(wanted, kind) {
+    const { call, answer } = this.settled(wanted);
     const problem = formatProblem(call);
-    const answer = this.engine.explain(problem);
     this.state.call = call;
     this.state.problem = problem;
+    byId("pasted").textContent = "";
     if (answer.tensors) {
-      this.accept({ call, problem }, answer, {});
+      this.accept({ call, problem }, answer, { kind });
       return;
     }
     this.showError(answer.error.text, false);
     this.form.show(call, this.state.answer);
     this.showProblem();
-    this.save();
+    this.save(kind);
   }
 
-  accept(change, answer, { point = null, tick = null }) {
-    Object.assign(this.state, change, { answer, point, hover: null });
-    this.links = new Links(answer);
+  accept(change, answer, { point = null, tick = null, own = true, kind = null }) {
+    const shown = withLetters(answer);
+    Object.assign(this.state, change, { answer, shown, point, hover: null, bag: null });
+    this.links = new Links(shown);
     if (point && !(this.links.tensors[point.tensor]?.count > point.element)) this.state.point = null;
-    this.player.show(answer, tick);
+    this.player.show(shown, tick);
     this.draw();
-    this.save();
+    this.save(kind);
+    if (own && !this.preset()) this.work.keep(this.state.problem, this.state.as.id);
+  }
+
+  preset() {
+    const { problem, as, bag } = this.state;
+    return PRESETS.flatMap((g) => g.presets).find((p) => p.problem === problem && (bag ? !p.as : p.as === as.id));
+  }
+
+  showPreset() {
+    const preset = this.preset();
+    byId("preset").value = preset?.id ?? "";
+    byId("preset-note").textContent = preset?.note ?? "";
   }
 
   draw() {
@@ -155,13 +282,13 @@ export class Page {
     byId("summary").textContent = answer.summary[0].toUpperCase() + answer.summary.slice(1) + ".";
     byId("formula").textContent = answer.formula;
     byId("operator").value = as.id;
-    const preset = PRESETS.flatMap((g) => g.presets).find((p) => p.problem === this.state.problem && p.as === as.id);
-    byId("preset").value = preset?.id ?? "";
-    byId("preset-note").textContent = preset?.note ?? "";
-    this.showError(answer.error?.text ?? "", true);
-    this.form.show(call, answer);
+    this.showPreset();
+    this.showError(answer.error?.text ?? "", true, fixesOf(answer, call));
+    byId("objections").replaceChildren(...objections(as, call.attributes, answer.tensors)
+      .map(({ kind, text }) => element("p", { class: `objection ${kind}` }, text)));
+    this.form.show(call, answer, this.restoring);
     this.showProblem();
-    this.stage.draw(answer, this.links);
+    this.stage.draw(this.state.shown, this.links);
     this.tabs.show(this.state.show);
     this.code.show(answer, this.state.code);
     showKernels(byId("panel-kernels"), answer);
@@ -171,7 +298,7 @@ export class Page {
 
   showProblem() {
     const field = byId("problem");
-    if (document.activeElement !== field) field.value = this.state.problem;
+    if (this.restoring || document.activeElement !== field) field.value = this.state.problem;
   }
 
   showCompare() {
@@ -179,14 +306,18 @@ export class Page {
   }
 
   // The library's own words. A call that cannot be planned leaves the last picture, greyed.
-  showError(text, drawn) {
+  showError(text, drawn, fixes = []) {
     const node = byId("error");
     node.hidden = !text;
-    node.replaceChildren(text ? element("pre", {}, text) : "");
+    node.replaceChildren(text ? element("pre", {}, text) : "", element("div", { class: "fixes" },
+      ...fixes.map(({ id, label, call }) => element("button", {
+        type: "button", class: "quiet", id: `fix-${id}`, onclick: () => this.fix(call, id),
+      }, label))));
     document.body.classList.toggle("stale", !drawn);
   }
 
   light() {
+    if (this.state.bag) return;
     const tick = this.player.tick;
     const cell = this.state.hover ?? (tick ? null : this.state.point);
     const shown = { cell, tick: cell ? null : tick };
@@ -222,9 +353,15 @@ export class Page {
 
   edit(cell, node) {
     const { tensor, element: e } = cell;
-    const { values } = this.links.tensors[tensor];
+    const { values } = this.state.answer.tensors.find((t) => t.name === tensor);
     editCell(node, this.stage.views.get(tensor).svg, values[e], (text) =>
-      this.setCall(withValue(this.state.call, tensor, values, e, text)));
+      this.setCall(withValue(this.state.call, tensor, values, e, text), `${tensor} ${e} ${text}`));
+  }
+
+  // The button is gone afterwards; the indices are what it was about.
+  fix(call, id) {
+    this.setCall(call, `fix ${id}`);
+    this.stage.views.get("indices")?.svg.focus({ preventScroll: true });
   }
 
   set(change) {
@@ -232,13 +369,21 @@ export class Page {
     this.save();
   }
 
-  save() {
-    const { problem, as, point, show, code, other } = this.state;
-    const hash = toHash({
+  hash(embed) {
+    const { problem, as, point, show, code, other, bag } = this.state;
+    if (bag) return toHash({ call: problem, embed: embed ? "1" : null });
+    return toHash({
       call: problem, as: as?.id, ...(show === "compare" ? other : {}), step: this.player.at,
       point: point && cellKey(point), show: show === "code" ? null : show, code: code === "python" ? null : code,
+      embed: embed ? "1" : null,
     });
-    this.written = hash;
-    history.replaceState(null, "", hash);
+  }
+
+  save(kind = null) {
+    const hash = this.hash(this.state.embed);
+    byId("open-page").href = this.share.address(false);
+    if (this.quiet) this.work.begin(hash);
+    else this.work.save(hash, kind);
+    this.quiet = false;
   }
 }

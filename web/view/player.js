@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// The plan's text, and the buttons that run it line by line.
+// The plan as moves of elements and as loops over bytes, and the buttons that run it line by line.
+import { moveText } from "../model/moves.js";
 import { notesOfTick, ticksOf } from "../model/ticks.js";
-import { element, svgElement } from "./dom.js";
+import { element, icon } from "./dom.js";
 
 const LINE_MS = 420;
-
-// Drawn, since not every font has the signs of a tape deck.
-const icon = (path) => svgElement("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", class: "icon" },
-  svgElement("path", { d: path }));
+// Moves that are in the page at once.
+const WINDOW = 120;
 
 export class Player {
   // `on.tick(number or null)` is called when the run moves on.
-  constructor(node, lines, on) {
+  constructor(node, lines, moves, on) {
     this.on = on;
     this.lines = lines;
+    this.moves = moves;
     this.at = null;
     this.timer = 0;
     const button = (id, label, content, onclick) =>
@@ -46,6 +46,7 @@ export class Player {
     this.slider.max = Math.max(0, this.ticks.length - 1);
     this.lines.replaceChildren(...answer.plan.lines.map((line) => element("li", {},
       element("span", { class: "code" }, line), element("span", { class: "value" }))));
+    this.first = null;
     this.mark();
   }
 
@@ -98,7 +99,38 @@ export class Player {
     this.play.setAttribute("aria-label", "Play");
   }
 
+  // The moves around the one that runs.
+  listMoves(current) {
+    const { list } = this.answer.steps ?? { list: [] };
+    this.moves.hidden = list.length === 0;
+    const inside = this.first !== null && current >= this.first && current < this.first + WINDOW;
+    if (!inside) {
+      this.first = Math.max(0, Math.min(current - WINDOW / 4, list.length - WINDOW));
+      this.moves.start = this.first + 1;
+      this.moves.replaceChildren(...list.slice(this.first, this.first + WINDOW).map((step) =>
+        element("li", {}, moveText(this.answer, step))));
+      const rest = list.length - this.first - WINDOW;
+      if (rest > 0) this.moves.append(element("li", { class: "rest" }, `and ${rest.toLocaleString("en")} more`));
+    }
+  }
+
+  markMove() {
+    const current = this.tick?.step ?? null;
+    this.listMoves(current ?? 0);
+    [...this.moves.children].forEach((item, i) => {
+      const running = current !== null && this.first + i === current;
+      item.classList.toggle("running", running);
+      if (!running) return;
+      // Scrolls the list, never the page.
+      const { offsetTop: top, offsetHeight: height } = item;
+      const { scrollTop, clientHeight } = this.moves;
+      if (top < scrollTop || top + height > scrollTop + clientHeight) this.moves.scrollTop = top - clientHeight / 2;
+    });
+    if (current === null) this.moves.scrollTop = 0;
+  }
+
   mark() {
+    this.markMove();
     const { tick } = this;
     const notes = tick ? notesOfTick(this.answer, tick) : {};
     [...this.lines.children].forEach((item, line) => {

@@ -4,6 +4,7 @@
 import { cellKey } from "../model/links.js";
 import { cellsOfTick, outputAfter } from "../model/ticks.js";
 import { element, svgElement } from "./dom.js";
+import { scaleFor } from "./scale.js";
 import { TensorView } from "./tensor.js";
 
 // More wires than this are a smear; the cells stay lit.
@@ -12,20 +13,24 @@ const MOST_WIRES = 48;
 const ORDER = { gather: ["data", "indices", "output"], scatter: ["data", "updates", "indices", "output"] };
 
 export class Stage {
-  // `on`: {point(cell), leave(), pin(cell), edit(cell, node)}
-  constructor(node, on) {
+  // `on`: {point(cell), leave(), pin(cell), edit(cell, node)}, without `edit` if values cannot be changed.
+  // `prefix` tells the ids of a second picture from those of the first.
+  constructor(node, on, prefix = "") {
     this.node = node;
     this.on = on;
+    this.prefix = prefix;
+    this.different = null; // the element of the output that is marked
     this.views = new Map();
     this.wires = svgElement("svg", { class: "wires", "aria-hidden": "true" });
     this.shown = { cell: null, tick: null };
-    new ResizeObserver(() => this.drawWires()).observe(node);
+    new ResizeObserver(() => this.fit()).observe(node);
   }
 
   // Draws an answer from anew. Focus stays in the tensor that has it.
   draw(answer, links) {
     this.answer = answer;
     this.links = links;
+    this.shown = { cell: null, tick: null };
     const focused = document.activeElement?.closest?.("[data-tensor]")?.dataset.tensor;
     const active = new Map([...this.views].map(([name, view]) => [name, view.active]));
     this.outside = new Set(answer.out_of_range ?? []);
@@ -41,6 +46,7 @@ export class Stage {
     // Vectors are read best below each other.
     this.node.classList.toggle("rows", answer.tensors.every((t) => t.sizes.length <= 1));
     this.node.replaceChildren(...[...this.views.values()].map((view) => view.node), this.wires);
+    this.fit();
     for (const [name, view] of this.views) {
       view.active = Math.min(active.get(name) ?? 0, Math.max(0, view.tensor.count - 1));
       if (view.tensor.count > 800) view.draw();
@@ -48,11 +54,23 @@ export class Stage {
     if (focused && this.views.has(focused)) this.views.get(focused).svg.focus({ preventScroll: true });
   }
 
+  // As large as the card allows.
+  fit() {
+    if (this.views.size) {
+      const boxes = [...this.views.values()].map((view) => ({
+        width: view.layout.width + 2, height: view.layout.height, caption: view.caption.scrollWidth,
+      }));
+      const scale = scaleFor(boxes, this.node.clientWidth - 8, this.node.classList.contains("rows"));
+      for (const view of this.views.values()) view.resize(scale);
+    }
+    this.drawWires();
+  }
+
   add(name) {
     const tensor = this.links.tensors[name];
     const cell = (e) => ({ tensor: name, element: e });
     const look = {
-      editable: name !== "output",
+      editable: name !== "output" && this.on.edit !== undefined,
       remark: tensor.given || name === "output" ? "" : "made up",
       color: (e) => this.color(name, e),
       text: (e) => (name === "output" ? this.written?.[e] ?? "·" : tensor.values[e]),
@@ -66,7 +84,7 @@ export class Stage {
       pin: (e) => this.on.pin(cell(e)),
       edit: (e, node) => this.on.edit(cell(e), node),
       moved: () => this.drawWires(),
-    }));
+    }, this.prefix));
   }
 
   // Elements have the colour of the part of data that an index picks; null is plain.
@@ -92,24 +110,30 @@ export class Stage {
   label(name, e) {
     const value = name === "output" ? this.written?.[e] ?? "not written" : this.links.value(name, e);
     const outside = name === "indices" && this.outside.has(e) ? ", out of range" : "";
-    return value + outside;
+    return value + outside + (this.marked(name, e) ? ", the first that differs" : "");
+  }
+
+  marked(name, e) {
+    return name === "output" && e === this.different;
   }
 
   classes(name, e) {
     const classes = [];
     if (name === "indices" && this.outside.has(e)) classes.push("outside");
     if (name === "output" && (this.written?.[e] ?? null) === null) classes.push("unwritten");
+    if (this.marked(name, e)) classes.push("differs");
     const mark = this.marks.get(`${name}:${e}`);
     if (mark) classes.push(mark);
     return classes.join(" ");
   }
 
-  // Lights what belongs to a pointed-at cell, or to a tick of the run.
-  show({ cell, tick }) {
+  // Lights what belongs to a pointed-at cell, or to a tick of the run; `start` is before its first tick.
+  show({ cell, tick, start = false }) {
     if (!this.answer?.drawn) return;
     this.shown = { cell, tick };
     this.marks = new Map();
     this.written = this.answer.tensors.at(-1).values ?? null;
+    if (start && this.answer.steps) this.written = outputAfter(this.answer, 0);
     if (tick) this.markTick(tick);
     else if (cell) this.markCell(cell);
     this.node.classList.toggle("pointing", this.marks.size > 0);

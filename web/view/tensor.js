@@ -13,12 +13,14 @@ const MOST_AT_ONCE = 800;
 export const hueOf = (color) => Math.round((color * 137.508) % 360);
 
 export class TensorView {
-  // `on`: {point(element), leave(), pin(element), edit(element, node)}
-  constructor(tensor, look, on) {
+  // `on`: {point(element), leave(), pin(element), edit(element, node)}; `prefix` makes ids of a second picture differ.
+  constructor(tensor, look, on, prefix = "") {
     this.tensor = tensor;
     this.look = look; // {color(e), text(e), label(e), classes(e), editable}
     this.on = on;
     this.active = 0;
+    this.scale = 1;
+    this.id = `${prefix}grid-${tensor.name}`;
     this.nodes = new Map();
     this.build();
   }
@@ -29,7 +31,6 @@ export class TensorView {
     this.layout = layOut(tensor.sizes, this.look.cellWidth ?? cellWidthFor(texts),
       window.innerWidth < 640);
     const { width, height } = this.layout;
-    this.id = `grid-${tensor.name}`;
     this.svg = svgElement("svg", {
       width: width + 2, height: height + 2, viewBox: `-1 -1 ${width + 2} ${height + 2}`,
       role: "grid", tabindex: 0, id: this.id, "aria-labelledby": `${this.id}-name`,
@@ -39,10 +40,9 @@ export class TensorView {
     });
     this.scroll = element("div", { class: "scroll" }, this.svg);
     const shape = element("span", { class: "shape mono" }, `${tensor.dtype}[${tensor.sizes.join(", ")}]`);
-    this.node = element("figure", { class: "tensor", "data-tensor": tensor.name },
-      element("figcaption", { id: `${this.id}-name` }, element("b", {}, tensor.name), " ", shape,
-        this.look.remark ? element("span", { class: "remark" }, this.look.remark) : null),
-      this.scroll);
+    this.caption = element("figcaption", { id: `${this.id}-name` }, element("b", {}, tensor.name), " ", shape,
+      this.look.remark ? element("span", { class: "remark" }, this.look.remark) : null);
+    this.node = element("figure", { class: "tensor", "data-tensor": tensor.name }, this.caption, this.scroll);
     if (tensor.count === 0) {
       this.scroll.append(element("p", { class: "note" }, "no elements"));
     }
@@ -122,18 +122,32 @@ export class TensorView {
     }
   }
 
+  // Draws everything `scale` times as large.
+  resize(scale) {
+    this.scale = scale;
+    this.svg.setAttribute("width", (this.layout.width + 2) * scale);
+    this.svg.setAttribute("height", (this.layout.height + 2) * scale);
+  }
+
+  // Where a cell is inside the window it scrolls in, in pixels of the screen.
+  place(e) {
+    const { x, y } = this.layout.place(e);
+    return { x: x * this.scale, y: y * this.scale };
+  }
+
   // Scrolls the element into the window, no further than needed.
   show(e) {
-    const { x, y } = this.layout.place(e);
+    const { x, y } = this.place(e);
     const { scroll } = this;
-    const across = this.layout.cellWidth;
+    const across = this.layout.cellWidth * this.scale;
+    const down = CELL_HEIGHT * this.scale;
     if (x < scroll.scrollLeft) scroll.scrollLeft = x - 8;
     else if (x + across > scroll.scrollLeft + scroll.clientWidth) {
       scroll.scrollLeft = x + across + 8 - scroll.clientWidth;
     }
     if (y < scroll.scrollTop) scroll.scrollTop = y - 8;
-    else if (y + CELL_HEIGHT > scroll.scrollTop + scroll.clientHeight) {
-      scroll.scrollTop = y + CELL_HEIGHT + 8 - scroll.clientHeight;
+    else if (y + down > scroll.scrollTop + scroll.clientHeight) {
+      scroll.scrollTop = y + down + 8 - scroll.clientHeight;
     }
     if (this.tensor.count > MOST_AT_ONCE && !this.nodes.has(e)) this.draw();
   }
@@ -146,7 +160,7 @@ export class TensorView {
     const right = scrollLeft + (this.scroll.clientWidth || 600) + MARGIN;
     const bottom = scrollTop + (this.scroll.clientHeight || 400) + MARGIN;
     return all.filter((e) => {
-      const { x, y } = this.layout.place(e);
+      const { x, y } = this.place(e);
       return x > scrollLeft - MARGIN && x < right && y > scrollTop - MARGIN && y < bottom;
     });
   }
@@ -215,14 +229,15 @@ export class TensorView {
   point(e) {
     const box = this.svg.getBoundingClientRect();
     const frame = this.scroll.getBoundingClientRect();
-    const { x, y } = this.layout.place(e);
-    const cx = box.left + 1 + x + this.layout.cellWidth / 2;
-    const cy = box.top + 1 + y + CELL_HEIGHT / 2;
+    const { scale } = this;
+    const { x, y } = this.place(e);
+    const cx = box.left + scale + x + (this.layout.cellWidth * scale) / 2;
+    const cy = box.top + scale + y + (CELL_HEIGHT * scale) / 2;
     return {
       x: Math.min(Math.max(cx, frame.left), frame.right),
       y: Math.min(Math.max(cy, frame.top), frame.bottom),
-      w: this.layout.cellWidth / 2 - 1,
-      h: CELL_HEIGHT / 2 - 1,
+      w: (this.layout.cellWidth / 2 - 1) * scale,
+      h: (CELL_HEIGHT / 2 - 1) * scale,
     };
   }
 }
