@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import sheaf
 
-from measure import ratio_text, seconds_text, text_table
+from text import ratio_text, seconds_text, text_table
 
 Call = Callable[[], object]
 Row = tuple[str, Call, str, Call]  # name, Sheaf's call, the peer's name, its call
@@ -81,7 +81,8 @@ def jax_calls() -> Iterator[Row]:
     import jax.numpy as jnp
 
     import sheaf.jax
-    x, i = jnp.ones((100, 16)), jnp.array([3, 1, 7])
+    cpu = jax.devices("cpu")[0]  # also where the default device is a GPU
+    x, i = (jax.device_put(array, cpu) for array in (np.ones((100, 16), "f4"), np.array([3, 1, 7])))
     ours, theirs = jax.jit(sheaf.jax.gather), jax.jit(lambda x, i: jnp.take(x, i, axis=0))
     yield "jax: jit of gather", lambda: ours(x, i).block_until_ready(), "jnp.take", (
         lambda: theirs(x, i).block_until_ready())
@@ -122,6 +123,13 @@ def everything(device: str) -> Iterator[Row]:
             print(f"left out: {error}", file=sys.stderr)
 
 
+def measure_calls(device: str, only: str = "") -> Iterator[tuple[str, float, str, float]]:
+    """Name, Sheaf's time, the peer's name, its time."""
+    for name, ours, peer, theirs in everything(device):
+        if re.search(only, name):
+            yield name, per_call(ours), peer, per_call(theirs)
+
+
 def per_call(call: Call) -> float:
     """The best of several rounds of about 20 ms: what disturbs a call only makes it longer."""
     call()
@@ -137,10 +145,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--json", help="write the numbers there too")
     arguments = parser.parse_args()
-    results = []
-    for name, ours, peer, theirs in everything(arguments.device):
-        if re.search(arguments.only, name):
-            results.append((name, per_call(ours), peer, per_call(theirs)))
+    results = list(measure_calls(arguments.device, arguments.only))
     print(text_table(["call", "sheaf", "peer", "its time", "sheaf is"], [
         [name, seconds_text(mine), peer, seconds_text(other), ratio_text(other / mine)]
         for name, mine, peer, other in results]))

@@ -104,25 +104,32 @@ def pairs_case(channels: int) -> Case:
     return Case(f"nd pairs, C = {channels}", "other", "nd", shape, (MIB, 2))
 
 
-def grid(quick: bool) -> list[Case]:
-    """All cases; `quick` keeps one of each kind."""
-    square = (4096, 4096)
-    far = (4, 16, 64, 256, 4096) if quick else (
-        4, 8, 12, 16, 20, 32, 64, 200, 256, 1024, 4096, 10248, 16384)
-    near = (4, 16, 64) if quick else (4, 8, 12, 16, 20, 32, 64)
+SQUARE, SMALLER_SQUARE = (4096, 4096), (1024, 1024)
+TRIPLES, SIXTEENS = (1_000_000, 3), (262_144, 16)  # short last axes
+TINY = Case("tiny: 32 rows of 256 B", "tiny", "take", (1000, 64), (32,))
+
+
+def elements_name(shape: tuple[int, int], axis: int) -> str:
+    return f"elements, axis {(0, -1)[axis]}, {shape[0]:,} x {shape[1]:,}"
+
+
+def elements_case(shape: tuple[int, int], axis: int) -> Case:
+    return Case(elements_name(shape, axis), "other", "elements", shape, shape, axis=axis)
+
+
+def cpu_gathers(quick: bool) -> list[Case]:
+    far = (4, 16, 64, 4096) if quick else (4, 8, 12, 16, 32, 48, 64, 256, 1024, 4096, 10248)
+    near = (4, 64) if quick else (4, 8, 12, 16, 32, 48, 64)
     cases = [row_case(row, 1024 * MIB) for row in far]
-    cases += [row_case(row, MIB // 4) for row in near]
-    cases += [
-        Case("inner axis, 4096 x 4096", "other", "take", square, (4096,), axis=1),
-        Case("elements, axis 0", "other", "elements", square, square, axis=0),
-        Case("elements, axis -1", "other", "elements", square, square, axis=1),
-    ]
-    cases += [pairs_case(channels) for channels in (1, 4, 32)]
     if not quick:
-        for distribution in ("sorted", "runs of 8", "zipf 1.2", "same"):
-            cases.append(row_case(64, 1024 * MIB, distribution))
-    cases.append(Case("tiny: 32 rows of 256 B", "tiny", "take", (1000, 64), (32,)))
-    return cases
+        cases += [row_case(64, 1024 * MIB, distribution) for distribution in ("sorted", "zipf 1.2")]
+    cases += [row_case(row, MIB // 4) for row in near]
+    cases.append(Case("inner axis, 4,096 x 4,096", "other", "take", SQUARE, (4096,), axis=1))
+    squares = [(SQUARE, 1), (SQUARE, 0)]
+    cases += [elements_case(*square) for square in (squares if quick else [*squares, (TRIPLES, 1),
+                                                                           (SIXTEENS, 1)])]
+    cases += [pairs_case(channels) for channels in ((4,) if quick else (1, 4, 32))]
+    return [*cases, TINY]
 
 
 def growth() -> list[Case]:
@@ -227,57 +234,34 @@ def rows_case(count: int, rows: int, distribution: str = "uniform", row_bytes: i
                        distribution=distribution)
 
 
-def scatter_grid(quick: bool) -> list[ScatterCase]:
-    """All cases; `quick` takes an eighth of the updates and one of each kind."""
-    square = (4096, 4096)
-    many = MIB if quick else 8 * MIB
-    other = "scatter other"
-    cases = [
-        ScatterCase("add 481,385 rows of 320 B", "scatter rows", "rows", (556416, 80), (481385,)),
-        rows_case(many, MIB),
-        rows_case(many, 100),
-        rows_case(many, 100, "same"),
-        ScatterCase("add elements, axis 0", other, "elements", square, square, axis=0),
-        ScatterCase("add elements, axis -1", other, "elements", square, square, axis=1),
-        ScatterCase("put 2 Mi unique rows of 64 B", "scatter rows", "rows", (4 * MIB, 16),
-                    (2 * MIB,), distribution="unique", reduction="none"),
-        ScatterCase("add nd pairs, C = 4", other, "nd", (2048, 2048, 4), (MIB, 2)),
-    ]
-    if not quick:
-        cases.insert(3, rows_case(many, MIB, "zipf 1.2"))
-        cases.insert(4, rows_case(many, 100, "zipf 1.2"))
-        cases.append(ScatterCase("add nd pairs, C = 1", other, "nd", (2048, 2048), (MIB, 2)))
-        cases.append(ScatterCase("tiny: add 32 rows of 256 B", "tiny", "rows", (1000, 64), (32,)))
-    return cases
+def added_elements(shape: tuple[int, int], axis: int) -> ScatterCase:
+    return ScatterCase(f"add {elements_name(shape, axis)}", "scatter other", "elements", shape, shape,
+                       axis=axis)
 
 
-def table() -> list[Case | ScatterCase]:
-    """The cells that docs/performance.md shows for each processor."""
-    square = (4096, 4096)
-    smaller = (1024, 1024)
-    triples = (1000000, 3)
-
-    def added(shape: tuple[int, int], axis: int) -> ScatterCase:
-        return ScatterCase(f"add elements, axis {axis}, {shape[0]} x {shape[1]}", "scatter other",
-                           "elements", shape, shape, axis=axis % 2)
-
+def cpu_scatters(quick: bool) -> list[ScatterCase]:
+    put = ScatterCase("put 1 Mi unique rows of 64 B", "scatter rows", "rows", (MIB, 16), (MIB,),
+                      distribution="unique", reduction="none")
+    cases = [rows_case(MIB, MIB // 4), rows_case(MIB, 100), put, added_elements(SQUARE, 1)]
+    if quick:
+        return cases
     return [
-        *(row_case(row, 1024 * MIB) for row in (4, 8, 16, 32, 64, 4096, 10248)),
-        *(row_case(row, MIB // 4) for row in (4, 16, 64)),
-        Case("inner axis, 4096 x 4096", "other", "take", square, (4096,), axis=1),
-        Case("elements, axis -1", "other", "elements", square, square, axis=1),
-        Case("elements, axis 0", "other", "elements", square, square, axis=0),
-        Case("elements, axis -1, 1000000 x 3", "other", "elements", triples, triples, axis=1),
-        *(added(shape, axis) for axis in (-1, 0) for shape in (smaller, square)),
-        added(triples, -1),
         rows_case(4 * MIB, MIB, row_bytes=4),
         rows_case(10**6, 1000, row_bytes=4),
-        ScatterCase("put 1 Mi unique rows of 64 B", "scatter rows", "rows", (MIB, 16), (MIB,),
-                    distribution="unique", reduction="none"),
-        *(rows_case(MIB, rows, distribution)
-          for rows, distribution in ((MIB // 4, "uniform"), (100, "uniform"), (MIB // 4, "zipf 1.2"))),
-        Case("tiny: 32 rows of 256 B", "tiny", "take", (1000, 64), (32,)),
+        *cases,
+        rows_case(MIB, MIB // 4, "zipf 1.2"),
+        rows_case(MIB, 100, "same"),
+        rows_case(481_385, 556_416, row_bytes=320),
+        *(added_elements(*square) for square in ((SQUARE, 0), (SMALLER_SQUARE, 1), (SMALLER_SQUARE, 0),
+                                                 (TRIPLES, 1), (SIXTEENS, 1))),
+        ScatterCase("add nd pairs, C = 4", "scatter other", "nd", (2048, 2048, 4), (MIB, 2)),
+        ScatterCase("tiny: add 32 rows of 256 B", "tiny", "rows", (1000, 64), (32,)),
     ]
+
+
+def cpu_cases(quick: bool) -> list[Case | ScatterCase]:
+    """In the order of the tables; `quick` keeps a few of each kind."""
+    return [*cpu_gathers(quick), *cpu_scatters(quick)]
 
 
 # The problems for a GPU: buffers far larger than its caches, so that memory is what is measured.
@@ -332,10 +316,11 @@ def gpu_gathers(quick: bool) -> list[Case]:
     return cases
 
 
-def added_elements(axis: int) -> ScatterCase:
-    shape = (SIDE, SIDE)
-    return ScatterCase(f"add elements, axis {(0, -1)[axis]}", "scatter other", "elements", shape,
-                       shape, axis=axis)
+def gpu_added(axis: int, cells: int = SIDE) -> ScatterCase:
+    """A square of updates; `cells` is the extent of the axis that the indices choose from."""
+    name = f"add elements, axis {(0, -1)[axis]}" + ("" if cells == SIDE else f", into {cells:,}")
+    data = (SIDE, cells) if axis else (cells, SIDE)
+    return ScatterCase(name, "scatter other", "elements", data, (SIDE, SIDE), axis=axis)
 
 
 def gpu_scatters(quick: bool) -> list[ScatterCase]:
@@ -347,17 +332,14 @@ def gpu_scatters(quick: bool) -> list[ScatterCase]:
         for row in (64, 512):
             cases += [rows_case(MIB // 2, 1, row_bytes=row),
                       rows_case(many // 2, MIB, "zipf 1.2", row)]
-        cases += [added_elements(axis) for axis in (1, 0)]
+        cases += [gpu_added(1), gpu_added(0), gpu_added(1, 10), gpu_added(1, 1000)]
     cases.append(ScatterCase("put 8 Mi unique rows of 64 B", "scatter rows", "rows", (many, 16),
                              (many,), distribution="unique", reduction="none"))
     return cases
 
 
-TINY = Case("tiny: 32 rows of 256 B", "tiny", "take", (1000, 64), (32,))
-
-
-def gpu_cases(quick: bool, growth_only: bool) -> list[Case | ScatterCase]:
-    """In the order of the tables. Growth is the slowest to learn little from: not in `quick`."""
+def gpu_cases(quick: bool, growth_only: bool = False) -> list[Case | ScatterCase]:
+    """In the order of the tables."""
     if growth_only:
         return growth()
-    return [*gpu_gathers(quick), *([] if quick else growth()), *gpu_scatters(quick), TINY]
+    return [*gpu_gathers(quick), *([] if quick else growth()[:2]), *gpu_scatters(quick), TINY]

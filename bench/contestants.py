@@ -4,7 +4,7 @@ beforehand, or in place for a scatter.
 
 Every maker returns a function without arguments, or None where the library has no such call.
 What each does with a bad index: sheaf refuses before it writes, PyTorch and ONNX Runtime raise
-while they write, NumPy runs with mode="clip" (its fastest; "raise" buffers the output).
+while they write, NumPy runs with mode="clip" (its fastest; "raise" buffers the output), JAX as well.
 
 What they promise for several updates to one element: Sheaf and NumPy's ufunc.at reduce them in the
 order of the updates; PyTorch and ONNX Runtime name no order for sums, and for "put" they leave open
@@ -17,6 +17,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -90,14 +92,39 @@ def onnxruntime_call(case: Case, arrays: Arrays, threads: int) -> Call | None:
     return lambda: session.run_with_iobinding(binding)
 
 
+def on_jax(arrays: Arrays) -> list[Any]:
+    """Copies in JAX's memory of the processor, with the int32 indices that it takes by default."""
+    import jax
+
+    x, i, other = arrays
+    return [jax.device_put(array, jax.devices("cpu")[0]) for array in (x, i.astype(np.int32), other)]
+
+
+def jax_call(case: Case, arrays: Arrays, threads: int) -> Call | None:
+    import jax
+    from jax import numpy as jnp
+
+    if threads != usable_threads():
+        return None  # the number is fixed when JAX starts
+    x, i, _ = on_jax(arrays)
+    if case.op == "take":
+        work = jax.jit(lambda x, i: jnp.take(x, i, axis=case.axis, mode="clip"))
+    elif case.op == "elements":
+        work = jax.jit(lambda x, i: jnp.take_along_axis(x, i, axis=case.axis, mode="clip"))
+    else:
+        work = jax.jit(lambda x, i: x.at[tuple(jnp.moveaxis(i, -1, 0))].get(mode="clip"))
+    return lambda: work(x, i).block_until_ready()
+
+
 CONTESTANTS = {
     "sheaf": sheaf_call,
     "numpy": numpy_call,
     "torch": torch_call,
     "onnxruntime": onnxruntime_call,
+    "jax": jax_call,
 }
 MODULES = {"sheaf": ["sheaf"], "numpy": ["numpy"], "torch": ["torch"],
-           "onnxruntime": ["onnxruntime", "onnx"]}
+           "onnxruntime": ["onnxruntime", "onnx"], "jax": ["jax"]}
 
 
 def installed(contestants: dict[str, list[str]]) -> dict[str, str]:
@@ -119,6 +146,8 @@ def usable_threads() -> int:
 
 
 SLOW = 0.6  # seconds: of a call that takes longer, the one that was checked is the measurement
+
+
 def sheaf_scatter(case: ScatterCase, arrays: Arrays, threads: int) -> Call:
     import sheaf
 
@@ -190,22 +219,58 @@ def onnxruntime_scatter(case: ScatterCase, arrays: Arrays, threads: int) -> Call
     return lambda: session.run_with_iobinding(binding)
 
 
+def jax_scatter(case: ScatterCase, arrays: Arrays, threads: int) -> Call | None:
+    """Each call hands its data to the next, so that JAX may work in place."""
+    import jax
+    from jax import numpy as jnp
+
+    if threads != usable_threads():
+        return None
+    x, i, u = on_jax(arrays)
+
+    def work(x: Any, i: Any, u: Any) -> Any:
+        if case.op == "nd":
+            at = x.at[tuple(jnp.moveaxis(i, -1, 0))]
+        elif case.op == "elements":
+            other = jnp.arange(i.shape[1 - case.axis])
+            at = x.at[(i, other[None, :]) if case.axis == 0 else (other[:, None], i)]
+        else:
+            at = x.at[i]
+        return at.add(u, mode="clip") if case.reduction == "add" else at.set(u, mode="clip")
+
+    run = jax.jit(work, donate_argnums=0)
+    held = [x]
+
+    def call() -> object:
+        held[0] = run(held[0], i, u).block_until_ready()
+        return held[0]
+
+    return call
+
+
 SCATTERERS = {
     "sheaf": sheaf_scatter,
     "numpy": numpy_scatter,
     "torch": torch_scatter,
     "onnxruntime": onnxruntime_scatter,
+    "jax": jax_scatter,
 }
+
+
+@lru_cache(maxsize=1)
+def scatter_inputs(case: ScatterCase) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Data, indices, updates, and what data has to become."""
+    rng = np.random.default_rng(1)
+    start = whole_numbers(rng, case.data)
+    i = case.make_indices(rng)
+    u = whole_numbers(rng, case.updates())
+    return start, i, u, expected(case, start, i, u)
 
 
 def run_scatter(case: ScatterCase, names: list[str], threads: int, seconds: float
                 ) -> dict[str, Timing]:
     """Each library on its own copy of the data, compared after one call and then timed."""
-    rng = np.random.default_rng(1)
-    start = whole_numbers(rng, case.data)
-    i = case.make_indices(rng)
-    u = whole_numbers(rng, case.updates())
-    want = expected(case, start, i, u)
+    start, i, u, want = scatter_inputs(case)
     x = np.empty_like(start)
     timings = {}
     for name in names:
@@ -213,15 +278,18 @@ def run_scatter(case: ScatterCase, names: list[str], threads: int, seconds: floa
             continue  # NumPy has one thread: it is in the table for one
         x[...] = start
         call = SCATTERERS[name](case, (x, i, u), threads)
+        if call is None:
+            continue
         begin = time.perf_counter()
-        call()
+        result = call()
         once = time.perf_counter() - begin
-        if not np.array_equal(x, want):
+        if not np.array_equal(np.asarray(result) if name == "jax" else x, want):
             text = f"{name} gives another result than expected on: {case.name}"
             if name == "sheaf":
                 raise SystemExit(text)
             print(f"{text}; left out")
             continue
-        slow = once > SLOW
+        result = None  # else JAX could not work in place
+        slow = once > SLOW and name != "jax"  # whose first call compiles
         timings[name] = Timing(once, once, once, once, 1) if slow else time_call(call, seconds)
     return timings

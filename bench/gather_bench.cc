@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One benchmark a kernel family and regime, on one thread, for comparing two versions of Sheaf. For
-// comparing Sheaf with other libraries see peers.py; for one problem, `sheaf bench`.
+// One benchmark per kernel family and regime, on one thread, for comparing two versions of Sheaf.
+// For comparing Sheaf with other libraries see peers.py; for one problem, `sheaf bench`.
 #include <benchmark/benchmark.h>
 
 #include <cstring>

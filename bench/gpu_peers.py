@@ -18,8 +18,7 @@ from cases import TINY, Case, ScatterCase, size
 from contestants import installed
 from gpu_contestants import (GATHERERS, MODULES, SCATTERERS, Call, Table, deferred_errors, run_gather,
                              run_scatter, settle_errors, sheaf_call, why_not)
-from gpu_report import (Row, all_marks, make_plot, markdown, marks_text, print_header, print_row,
-                        print_tiny, write_markdown)
+from gpu_report import Row, all_marks, marks_text, print_header, print_row, print_tiny
 from measure import DEVICE, Timing, device_copy_rate, first_line, graph_seconds, host_seconds
 
 
@@ -67,6 +66,7 @@ def run_tiny(case: Case, with_sheaf: bool, seconds: float, complain: Callable[[s
             torch.cuda.synchronize()
             complain(f"{name} fails on {case.name}: {first_line(error)}")
     return timings
+
 
 @dataclass
 class Results:
@@ -134,11 +134,10 @@ def run_cases(cases: list[Case | ScatterCase], results: Results, seconds: float)
         print_tiny(TINY, results.tiny)
 
 
-def compare(arguments: argparse.Namespace, cases: list[Case | ScatterCase]) -> None:
+def measure_all(cases: list[Case | ScatterCase], seconds: float) -> Results:
     begin = time.perf_counter()
     if not torch.cuda.is_available():
         sys.exit("no GPU that PyTorch can use: it keeps the clock, so nothing can be measured")
-    seconds = arguments.seconds or (0.05 if arguments.quick else 0.2)
     device = torch.cuda.get_device_name()
     versions = at_hand()
     rate = device_copy_rate(max(seconds, 0.1))
@@ -152,14 +151,13 @@ def compare(arguments: argparse.Namespace, cases: list[Case | ScatterCase]) -> N
     print(f"\ncopy at the end {rate_after / 1e12:.3f} TB/s; {time.perf_counter() - begin:.0f} s, "
           f"{peak:.0f} GiB taken by PyTorch\n")
     print(marks_text(all_marks(results.rows, results.tiny, rate)))
+    return results
+
+
+def compare(arguments: argparse.Namespace, cases: list[Case | ScatterCase]) -> None:
+    results = measure_all(cases, arguments.seconds or (0.05 if arguments.quick else 0.2))
     if arguments.json:
         arguments.json.write_text(results.as_json())
-    if arguments.svg:
-        arguments.svg.write_text(make_plot(device, results.rows, rate))
-    if arguments.markdown:
-        write_markdown(arguments.markdown,
-                       markdown(device, versions, results.rows, results.tiny, rate,
-                                arguments.svg))
     wrong = [text for text in results.complaints if text.startswith("sheaf")]
     if wrong:
         sys.exit("\n".join(["Sheaf failed:", *wrong]))

@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Sheaf beside NumPy, PyTorch and ONNX Runtime, or on a GPU beside PyTorch, CuPy and JAX: one process,
-the same arrays, outputs made beforehand, results compared bit for bit before anything is timed.
+"""Sheaf beside NumPy, PyTorch, ONNX Runtime and JAX, or on a GPU beside PyTorch, CuPy and JAX: one
+process, the same arrays, outputs made beforehand, results compared bit for bit before anything is timed.
+bench/publish.py runs all of it for docs/performance.md.
 
 examples:
-  scripts/python bench/peers.py --quick
-  scripts/python bench/peers.py --threads 1,all --json peers.json --svg peers.svg
-  scripts/python bench/peers.py --only 'inner|elements' --threads 1
-  scripts/python bench/peers.py --only scatter --threads all    # or --only gather
-  scripts/python bench/peers.py --growth
-  scripts/bench                                                 # --table, the cells of docs/performance.md
+  scripts/bench --quick
+  scripts/bench --only 'inner|elements' --threads 1 --json peers.json
+  scripts/bench --only scatter --threads all                    # or --only gather
+  scripts/bench --growth
   bench/peers.py --device cuda --quick                          # one minute, where a GPU is
-  bench/peers.py --device cuda --json gpu.json --svg gpu.svg --markdown gpu.md
   bench/peers.py --device cuda --only 'rows of (16|64) B|tiny'
   bench/peers.py --device cuda --list                           # needs no GPU
 
@@ -22,17 +20,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import re
 import sys
 from dataclasses import asdict
+from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
-from cases import MIB, Case, ScatterCase, gpu_cases, grid, growth, scatter_grid, table
+from bags import BagCase, cpu_bags, run_bag
+from cases import MIB, Case, ScatterCase, cpu_cases, gpu_cases, growth
 from contestants import CONTESTANTS, MODULES, installed, run_scatter, usable_threads
-from measure import Timing, bar_chart, copy_rate, seconds_text, time_call
+from measure import Timing, copy_rate, cpu_name, time_call
+from text import seconds_text
 
 PEERS = [name for name in CONTESTANTS if name != "sheaf"]
 NAME_WIDTH = 42
@@ -40,7 +41,7 @@ NAME_WIDTH = 42
 
 def check_result(name: str, case: Case, result: object, out: np.ndarray, want: np.ndarray) -> None:
     """Compares bits. A call without out= returns its result instead."""
-    got = result if isinstance(result, np.ndarray) else out
+    got = np.asarray(result) if name == "jax" or isinstance(result, np.ndarray) else out
     if not np.array_equal(got.view(np.uint32), want.view(np.uint32)):
         raise SystemExit(f"{name} gives another result than numpy on: {case.name}")
 
@@ -53,12 +54,16 @@ def expected(case: Case, x: np.ndarray, i: np.ndarray) -> np.ndarray:
     return x[tuple(np.moveaxis(i, -1, 0))]
 
 
-def run_gather(case: Case, names: list[str], threads: int, seconds: float) -> dict[str, Timing]:
-    rng = np.random.default_rng(1)
+@lru_cache(maxsize=1)
+def gather_inputs(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Data, indices, memory for the output, and what has to be in it."""
     x = np.arange(np.prod(case.data), dtype=np.uint32).view(np.float32).reshape(case.data)
-    i = case.make_indices(rng)
-    out = np.zeros(case.output(), dtype=np.float32)
-    want = expected(case, x, i)
+    i = case.make_indices(np.random.default_rng(1))
+    return x, i, np.zeros(case.output(), dtype=np.float32), expected(case, x, i)
+
+
+def run_gather(case: Case, names: list[str], threads: int, seconds: float) -> dict[str, Timing]:
+    x, i, out, want = gather_inputs(case)
     timings = {}
     for name in names:
         call = CONTESTANTS[name](case, (x, i, out), threads)
@@ -70,8 +75,10 @@ def run_gather(case: Case, names: list[str], threads: int, seconds: float) -> di
     return timings
 
 
-def run_case(case: Case | ScatterCase, names: list[str], threads: int, seconds: float
+def run_case(case: Case | ScatterCase | BagCase, names: list[str], threads: int, seconds: float
              ) -> dict[str, Timing]:
+    if isinstance(case, BagCase):
+        return run_bag(case, names, threads, seconds)
     run = run_scatter if isinstance(case, ScatterCase) else run_gather
     return run(case, names, threads, seconds)
 
@@ -108,60 +115,46 @@ def run_table(cases: list[Case | ScatterCase], names: list[str], threads: int, s
     return {"threads": threads, "copy_bytes_per_s": rate, "rows": rows}
 
 
-def make_plot(tables: list[dict]) -> str:
-    table = tables[-1]
-    rows = []
-    for row in table["rows"]:
-        shares = {name: row["moved_bytes"] / timing["median"] / table["copy_bytes_per_s"]
-                  for name, timing in row["timings"].items()}
-        rows.append((row["case"]["name"], shares))
-    families = sorted({row["family"].capitalize() + "s" for row in table["rows"]})
-    title = f"{' and '.join(families)} on {table['threads']} threads"
-    return bar_chart(title, "share of the copy rate", rows)
-
-
-def cpu_name() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")),
-                platform.machine())
-
-
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--quick", action="store_true", help="a few cases of each family, under two minutes each")
-    parser.add_argument("--table", action="store_true", help="the cells of docs/performance.md, in about two minutes")
+    parser.add_argument("--quick", action="store_true", help="a few cases of each kind")
     parser.add_argument("--growth", action="store_true", help="time per row from 10^3 to 10^8 rows")
     parser.add_argument("--threads", default="1,all", help="thread counts on the CPU (default 1,all)")
-    parser.add_argument("--only", default="", metavar="REGEX", help="cases that match, such as scatter, gather or a part of a name")
+    parser.add_argument("--only", default="", metavar="REGEX", help="cases that match, such as scatter, gather, bag or a part of a name")
     parser.add_argument("--seconds", type=float, default=None, help="time for each measurement")
     parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--svg", type=Path, metavar="FILE")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="with --device cuda: tables, put between the marks of docs/performance.md if FILE has them")
     parser.add_argument("--list", action="store_true", help="print the cases and what they move, and stop")
     return parser.parse_args()
+
+
+def every_cpu_case(quick: bool) -> list[Case | ScatterCase | BagCase]:
+    """Bags are measured beside PyTorch alone, and their tables made by it."""
+    return [*cpu_cases(quick), *(cpu_bags(quick) if find_spec("torch") else [])]
 
 
 def select_cases(arguments: argparse.Namespace) -> list[Case | ScatterCase]:
     if arguments.device == "cuda":
         cases = gpu_cases(arguments.quick, arguments.growth)
     else:
-        everything = [*grid(arguments.quick), *scatter_grid(arguments.quick)]
-        cases = growth() if arguments.growth else table() if arguments.table else everything
+        cases = growth() if arguments.growth else every_cpu_case(arguments.quick)
     cases = [case for case in cases if re.search(arguments.only, f"{case.family} {case.name}")]
     if not cases:
         sys.exit(f"no case matches {arguments.only!r}")
     return cases
 
 
+def type_of(case: Case | ScatterCase | BagCase) -> str:
+    if isinstance(case, BagCase):
+        return case.kind
+    return "f32" if case.element_bytes == 4 else "u8"
+
+
 def list_cases(cases: list[Case | ScatterCase]) -> None:
     for case in cases:
         print(f"{case.family:8}  {case.name:{NAME_WIDTH}}  "
-              f"data {'f32' if case.element_bytes == 4 else 'u8'}{list(case.data)}  "
+              f"data {type_of(case)}{list(case.data)}  "
               f"indices i{8 * case.index_bytes}{list(case.indices)}  "
               f"moves {case.moved_bytes() / MIB:,.1f} MiB")
 
@@ -193,15 +186,13 @@ def compare_on_cpu(arguments: argparse.Namespace, cases: list[Case | ScatterCase
           + ", ".join(f"{name} {version}" for name, version in versions.items()))
     if missing:
         print(f"left out: {', '.join(missing)} (scripts/peers installs them)")
-    seconds = arguments.seconds or (0.15 if arguments.quick or arguments.table else 0.5)
+    seconds = arguments.seconds or 0.15
     counts = sorted({usable_threads() if word == "all" else int(word)
                      for word in arguments.threads.split(",")})
     tables = [run_table(cases, names, threads, seconds) for threads in counts]
     if arguments.json:
         report = {"cpu": cpu_name(), "versions": versions, "tables": tables}
         arguments.json.write_text(json.dumps(report, indent=1))
-    if arguments.svg:
-        arguments.svg.write_text(make_plot(tables))
 
 
 if __name__ == "__main__":
