@@ -56,10 +56,15 @@ configure_file("${CMAKE_CURRENT_LIST_DIR}/sheaf.pc.in" sheaf.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/sheaf.pc"
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# Programs load it by its path.
+if(TARGET sheaf_onnxruntime)
+  install(TARGETS sheaf_onnxruntime)
+endif()
+
 # The libraries under foreign names, each with its headers in a folder of its own: nothing finds
 # them that does not ask.
 if(TARGET sheaf_directml)
-  install(TARGETS sheaf_d3d12 sheaf_directml sheaf_accelerate)
+  install(TARGETS sheaf_d3d12 sheaf_dxcore sheaf_dxgi sheaf_directml sheaf_accelerate)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/compat/directml/include/"
     "${PROJECT_SOURCE_DIR}/compat/d3d12/include/"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sheaf-directml FILES_MATCHING PATTERN "*.h")

@@ -25,8 +25,8 @@ endforeach()
 find_program(HELP2MAN help2man)
 mark_as_advanced(HELP2MAN)
 if(HELP2MAN)
-  foreach(command "" gather gather_elements gather_nd scatter scatter_elements scatter_nd inspect
-          head convert run explain check bench demo doctor)
+  foreach(command "" gather gather_elements gather_nd scatter scatter_elements scatter_nd bag inspect
+          head convert run explain check bench demo port doctor)
     set(name sheaf)
     if(command)
       set(name sheaf-${command})

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // A DirectML program in the order of Microsoft's HelloDirectML sample, with a gather in the place
-// of its identity. The adapter is the only thing that differs from Windows: there is none to
-// enumerate.
+// of its identity.
 #include <d3d12.h>
 #include <directml.h>
+#include <dxgi1_4.h>
 #include <wrl/client.h>
 
 #include <algorithm>
@@ -33,7 +33,11 @@ struct Direct3D {
 
 Direct3D create_direct3d() {
   Direct3D d3d;
-  check(D3D12CreateDevice(nullptr, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&d3d.device)),
+  ComPtr<IDXGIFactory4> factory;
+  check(CreateDXGIFactory1(IID_PPV_ARGS(&factory)), "CreateDXGIFactory1");
+  ComPtr<IDXGIAdapter> adapter;
+  check(factory->EnumAdapters(0, adapter.GetAddressOf()), "EnumAdapters");
+  check(D3D12CreateDevice(adapter.Get(), D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&d3d.device)),
         "D3D12CreateDevice");
   D3D12_COMMAND_QUEUE_DESC desc{};
   desc.Type = D3D12_COMMAND_LIST_TYPE_DIRECT;

@@ -12,9 +12,12 @@ demo_packages=(
 # shellcheck disable=SC2034  # for scripts/test
 test_packages=(
   "${demo_packages[@]}" clang libclang-rt-dev clang-format clang-tidy libgtest-dev libgmock-dev git
-  python3 libonnx-testdata help2man valgrind libopenmpi-dev openmpi-bin libmpich-dev mpich)
+  python3 libonnx-testdata help2man valgrind libopenmpi-dev openmpi-bin libmpich-dev mpich
+  directx-headers-dev libvulkan-dev glslc vulkan-validationlayers mesa-vulkan-drivers chromium)
 # shellcheck disable=SC2034  # for scripts/web
 web_packages=(emscripten esbuild cmake ninja-build nlohmann-json3-dev python3)
+# shellcheck disable=SC2034  # for scripts/web
+site_packages=("${web_packages[@]}" "${demo_packages[@]}" nodejs librsvg2-bin)
 
 fail() {
   echo "$(basename "$script"): $*" >&2
@@ -145,6 +148,17 @@ run_ctest() {
   "${fixed_addresses[@]}" ctest --preset "$1" -j "$(nproc)" "${@:2}" | grep -vE '^ +Start +[0-9]+: '
 }
 
+# Builds the command line into build/release. A directory that is configured already is left as it is: there
+# the developer has the tests, which need more packages than this. Ninja runs CMake again when that is needed.
+# The preset switches on again what is left out here.
+build_cli() {
+  if [[ ! -f build/release/build.ninja ]]; then
+    configure release -DSHEAF_TESTS=OFF -DSHEAF_EXAMPLES=OFF -DSHEAF_MPI=OFF \
+      "${cuda_options[@]}" || return
+  fi
+  build release --target sheaf_cli
+}
+
 # Compiles the engine of the page to WebAssembly and bundles the page into build/web. Ninja compiles
 # only what has changed. Emscripten finds JSON's headers nowhere by itself: Debian's are outside of
 # its own tree.
@@ -155,7 +169,7 @@ build_web() {
   if [[ ! -f $engine/build.ninja ]]; then
     env -u CMAKE_C_COMPILER_LAUNCHER -u CMAKE_CXX_COMPILER_LAUNCHER \
       emcmake cmake --log-level=NOTICE -S . -B "$engine" -G Ninja -DCMAKE_BUILD_TYPE=MinSizeRel \
-      -DCMAKE_CXX_FLAGS=-fexceptions \
+      -DCMAKE_CXX_FLAGS=-fexceptions -DCMAKE_CXX_FLAGS_MINSIZEREL='-Oz -DNDEBUG' \
       -DSHEAF_WEB=ON -DSHEAF_WERROR=ON -DSHEAF_JSON_INCLUDE="$PWD/$engine/include" \
       -DSHEAF_DIALECTS=OFF -DSHEAF_CPU=OFF -DSHEAF_CUDA=OFF -DSHEAF_TESTS=OFF \
       -DSHEAF_TOOLS=OFF -DSHEAF_EXAMPLES=OFF -DSHEAF_INSTALL=OFF >&2
@@ -167,4 +181,13 @@ build_web() {
   esbuild web/main.js --bundle --minify --format=iife --charset=utf8 --log-level=warning \
     --alias:sheaf-engine="$PWD/$engine/bin/sheaf_engine.js" --outfile=build/web/sheaf.js
   cp web/index.html web/*.css web/*.svg build/web/
+}
+
+# build_site <folder> [base URL]: the page as a site that any host can serve, after build_web. The pictures are
+# drawn by the command line.
+build_site() {
+  build_cli >&2
+  esbuild web/site/site.js --bundle --platform=node --format=cjs --charset=utf8 --log-level=warning \
+    --outfile=build/site.cjs
+  node build/site.cjs build/web "$1" build/release/bin/sheaf "${2-}"
 }

@@ -14,7 +14,8 @@ usable=             # the packages that can be used, a line each
 # libtbb's CMake files ask for all of its libraries, used or not.
 deps_packages=(
   libhwy-dev libtbb-dev libtbb12 libtbbmalloc2 libtbbbind-2-5
-  googletest libgtest-dev libgmock-dev libcli11-dev nlohmann-json3-dev)
+  googletest libgtest-dev libgmock-dev libcli11-dev nlohmann-json3-dev
+  libvulkan1 libvulkan-dev glslc libshaderc1)
 deps_wheels=("$(sed -n '/^nanobind==/p' python/requirements.txt)" pytest hypothesis)
 
 # make_deps <folder> [architecture]: unpacked Debian packages for this architecture, or another
@@ -104,6 +105,30 @@ find_packages() {
       echo "left out: ${name#*=} is not of use on this machine ($triplet)"
     fi
   done
+}
+
+# The vulkan backend: its headers and the compiler of its shaders from $deps, its loader, and a file
+# that names NVIDIA's driver to that. The one that comes with the driver names libGLX_nvidia.so.0,
+# which does not start where there is no screen.
+find_vulkan() {
+  local loader='' icd=$build_dir/nvidia_icd.json
+  if [[ -n $deps ]] && loader=$(newest "$deps"/usr/lib/*/libvulkan.so.1); then
+    LD_LIBRARY_PATH=$(dirname "$loader")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export LD_LIBRARY_PATH
+  fi
+  if [[ -n $deps && -x $deps/usr/bin/glslc ]] && "$deps/usr/bin/glslc" --version &>/dev/null; then
+    command -v glslc >/dev/null || cmake_arguments+=("-DSHEAF_GLSLC=$deps/usr/bin/glslc")
+    [[ -e /usr/include/vulkan/vulkan_core.h ]] ||
+      cmake_arguments+=("-DSHEAF_VULKAN_INCLUDE=$deps/usr/include"
+        "-DVulkan_INCLUDE_DIR=$deps/usr/include" "-DVulkan_LIBRARY=${loader%.1}")
+  fi
+  if [[ -z ${VK_ICD_FILENAMES-} ]] && ldconfig -p | grep -q libEGL_nvidia.so.0; then
+    mkdir -p "$build_dir"
+    cat >"$icd" <<'EOF'
+{"file_format_version": "1.0.0", "ICD": {"library_path": "libEGL_nvidia.so.0", "api_version": "1.3"}}
+EOF
+    export VK_ICD_FILENAMES=$icd
+  fi
 }
 
 has() {

@@ -2,7 +2,11 @@
 """Finds the validations of a C++ file, and writes the file with a switch in each. For scripts/mutate.
 
 A validation is an `if` whose block refuses. It has one mutant in which it is never taken, and one
-for each part of a condition `a || b`.
+for each part of a condition `a || b`. Left out are those that no input makes true:
+
+- `if (!made.is_valid())` and `if (made == nullptr)` whose block only passes on the error that Python
+  has set: the call that made nothing has refused already;
+- those that only a GPU, or a PyTorch other than the one installed, makes true (ELSEWHERE).
 """
 
 import re
@@ -15,6 +19,25 @@ REFUSES = re.compile(
 # Folders inside the others that these builds leave out: stand-ins for what is not installed, what
 # needs a GPU or JAX, and headers that users compile without our sources.
 NOT_BUILT = re.compile(r"/(no_\w+|cuda|jax|include)/")
+# Passes on an error of CPython, NumPy or PyTorch.
+PASSES_ON = re.compile(r"\s*throw nb::python_error\(\);\s*")
+FAILED_CALL = re.compile(r"\s*(!\w+\.is_valid\(\)|\w+ == nullptr)\s*")
+# Mutants, by their keys, that no machine without a GPU can kill: arrays are on a GPU, its workspace
+# is made, or PyTorch has no C functions to make a result with.
+ELSEWHERE = {
+    "python/src/call.cc: other != nullptr",
+    "python/src/gpu.cc: type.api->current_stream(kDLCUDA, device, &stream) != 0",
+    "python/src/moves.cc: views[i].on_gpu()",
+    "python/src/plans.cc: view.on_gpu()",
+    'python/src/results.cc: !nb::hasattr(like, "__array_namespace__")',
+    "python/src/torch_calls.cc: !same",
+    "python/src/torch_calls.cc: placement.on_gpu || !has_torch_shim()",
+    "python/src/torch_calls.cc: placement.on_gpu",
+    "python/src/torch_calls.cc: !has_torch_shim()",
+    "python/src/torch_calls.cc: !started && error.matches(PyExc_RuntimeError)",
+    "python/src/torch_calls.cc: !started",
+    "python/src/torch_shim.cc: !view_directly(object_, array_type_of(object_), made)",
+}
 MUTANT_H = """// SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdlib>
@@ -80,6 +103,8 @@ def conditions(text):
         if not REFUSES.search(body) or body.count("\n") > 12 or re.search(r"\bif \(", body):
             continue
         begin, end = split_top(masked, opened + 1, closed, ";")[-1]
+        if PASSES_ON.fullmatch(body) and FAILED_CALL.fullmatch(masked[begin:end]):
+            continue
         declaration = re.match(r"\s*(?:const )?(?:auto|[\w:<>]+)[*&]?(?: const)? [*&]?(\w+) = ",
                                masked[begin:end])
         yield begin, end, declaration[1] if declaration else None
@@ -135,7 +160,7 @@ def all_mutants(folders):
         mutants += found
     for mutant in mutants:
         mutant["key"] = key_of(mutant, seen)
-    return mutants, texts
+    return [m for m in mutants if m["key"] not in ELSEWHERE], texts
 
 
 def key_of(mutant, seen):

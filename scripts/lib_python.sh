@@ -88,7 +88,7 @@ prepare_python() {
   flock "$python_lock"
   prepare_venv
   # Where jaxlib is, the package is built with sheaf.jax.
-  unless_stamped package "$(hash_of CMakeLists.txt LICENSE cmake include pyproject.toml python src
+  unless_stamped package "$(hash_of CMakeLists.txt LICENSE cmake include plugins pyproject.toml python src
     compgen -G "$venv/lib/python3*/site-packages/jaxlib/version.py" || true)" build_package
   flock -u "$python_lock"
 }
