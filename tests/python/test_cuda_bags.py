@@ -75,9 +75,10 @@ def test_gradients(pool):
 def test_sparse_gradients():
     from sheaf.torch import embedding_bag
     weight, (indices, offsets) = torch.randn(50, 8, device=GPU, requires_grad=True), some_bags()
-    embedding_bag(indices.to(GPU), weight, offsets.to(GPU), mode="sum", sparse=True).sum().backward()
-    assert weight.grad.is_coalesced()
-    assert torch.equal(weight.grad.indices()[0].cpu(), indices.unique())
+    pooled = embedding_bag(indices.to(GPU), weight, offsets.to(GPU), mode="sum", sparse=True)
+    gradient, = torch.autograd.grad(pooled.sum(), weight)
+    assert gradient.is_sparse and gradient.is_coalesced()
+    assert torch.equal(gradient.indices()[0].cpu(), indices.unique())
 
 
 def test_encoded_tables():
@@ -118,7 +119,8 @@ def test_mixtures_of_experts(capacity, choices):
             got = sheaf.moe.permute(table.to(GPU), experts.to(GPU), number, capacity)
             assert torch.equal(got.rows.cpu(), expected.rows)
             assert torch.equal(got.inverse.cpu(), expected.inverse)
-            assert torch.equal(got.offsets.cpu()[:12], expected.offsets[:12])
+            length = len(got.offsets)  # the largest expert ends it where no number is given
+            assert torch.equal(got.offsets.cpu(), expected.offsets[:length])
         back = sheaf.moe.unpermute(got.rows, got.inverse)
         assert torch.equal(back.cpu(), sheaf.moe.unpermute(expected.rows, expected.inverse))
 
