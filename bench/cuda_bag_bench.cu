@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Device times of bags, case by case: medians of CUDA events with the L2 cache flushed before each
-// run. Prints one line per case: milliseconds, and bytes of rows, indices, weights, offsets and
-// outputs per second. A sample of the bags is compared with the reference, bit for bit.
+// Device times of bags, case by case: medians of CUDA events. Before each run the L2 cache is
+// filled with other lines, which are read and not written: lines that wait to be written back would
+// be charged to the run. With --warm it is left as the run before left it. Prints one line per
+// case: milliseconds, and bytes of rows, indices, weights, offsets and outputs per second. A sample
+// of the bags is compared with the reference, bit for bit.
 //
-//   cuda_bag_bench [--only TEXT] [--runs N]     cmake -DSHEAF_BENCH=ON builds it
+//   cuda_bag_bench [--only TEXT] [--runs N] [--warm]     cmake -DSHEAF_BENCH=ON builds it
 #include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
 
@@ -242,16 +244,29 @@ class Bags {
   Memory indices_, offsets_, weights_, output_, workspace_;
 };
 
+__global__ void read_all(const uint4* words, int64_t count, uint32_t* sink) {
+  uint32_t all = 0;
+  for (int64_t i = blockIdx.x * 256LL + threadIdx.x; i < count; i += gridDim.x * 256LL) {
+    const uint4 word = words[i];
+    all |= word.x | word.y | word.z | word.w;
+  }
+  if (all != 0) *sink = all;  // never: the words are 0
+}
+
 class Timer {
  public:
-  Timer() : flush_(allocate(kFlush)) {
+  explicit Timer(bool flushes) : flushes_(flushes), flush_(allocate(kFlush)) {
+    require(cudaMemset(flush_.get(), 0, kFlush));
     require(cudaEventCreate(&begin_));
     require(cudaEventCreate(&end_));
   }
   double median(int runs, const std::function<void()>& run) {
     std::vector<float> times;
     for (int i = 0; i < runs; ++i) {
-      require(cudaMemsetAsync(flush_.get(), i, kFlush));
+      if (flushes_) {
+        read_all<<<1024, 256>>>(reinterpret_cast<const uint4*>(flush_.get()), kFlush / 16,
+                                reinterpret_cast<uint32_t*>(flush_.get()));
+      }
       require(cudaEventRecord(begin_));
       run();
       require(cudaEventRecord(end_));
@@ -266,6 +281,7 @@ class Timer {
 
  private:
   static constexpr int64_t kFlush = int64_t{256} << 20;
+  bool flushes_;
   Memory flush_;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
@@ -409,12 +425,15 @@ void measure(const Case& c, int runs, Timer& timer, FilledTable& table) {
 int main(int argc, char** argv) {
   std::string only;
   int runs = 15;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--only") == 0) only = argv[i + 1];
-    if (std::strcmp(argv[i], "--runs") == 0) runs = std::atoi(argv[i + 1]);
+  bool flushes = true;
+  for (int i = 1; i < argc; ++i) {
+    const bool has_value = i + 1 < argc;
+    if (std::strcmp(argv[i], "--warm") == 0) flushes = false;
+    if (std::strcmp(argv[i], "--only") == 0 && has_value) only = argv[++i];
+    if (std::strcmp(argv[i], "--runs") == 0 && has_value) runs = std::atoi(argv[++i]);
   }
   try {
-    Timer timer;
+    Timer timer(flushes);
     FilledTable table;
     for (const Case& c : cases()) {
       if (c.name.find(only) != std::string::npos) measure(c, runs, timer, table);

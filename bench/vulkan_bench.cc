@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows out of a large table on a Vulkan device, against the same plan on CUDA in the same run,
-// where both are, and against one invocation per element; and what the kernels cost before they
-// run: the size of their SPIR-V, and the time until the driver has compiled them.
+// Gathers and scatters on a Vulkan device, against the same plans on CUDA in the same run, where
+// both are, and rows against one invocation per element; and what the kernels cost before they run:
+// the size of their SPIR-V, and the time until the driver has compiled them. Times are those
+// between two timestamps around runs that were recorded into one command buffer; a last column has
+// runs that were submitted one by one.
 //
-//   vulkan_bench [MiB of the table: 4096] [seconds per figure: 1]
+//   vulkan_bench [MiB of the table: 4096] [seconds per figure: 0.2]
 #include <vulkan/vulkan.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -49,34 +52,100 @@ double time_of(double budget, Start start, Wait wait) {
   }
 }
 
+// What a line of the table measures. A gather has no updates.
 struct Problem {
-  int64_t row_bytes, rows, picks;
+  std::string name;
   Plan plan;
-
-  Problem(int64_t table_bytes, int64_t bytes)
-      : row_bytes(bytes),
-        rows(table_bytes / bytes),
-        picks(table_bytes / 8 / bytes),
-        plan(plan_gather({f32, {rows, bytes / 4}}, {i64, {picks}},
-                         {.rule = {.out_of_range = OutOfRange::kClamp}})) {}
-  double moved_bytes() const { return static_cast<double>(picks * (2 * row_bytes + 8)); }
+  TensorSpec data, indices, grid;  // grid: a gather's output, a scatter's updates
+  int64_t extent;                  // indices are random in [0, extent)
+  double moved_bytes;
+  bool scatters = false;
 };
+
+size_t bytes_of(const TensorSpec& spec) {
+  return static_cast<size_t>(element_count(spec.sizes) * spec.dtype.bytes());
+}
+
+Problem rows_problem(int64_t table_bytes, int64_t row_bytes) {
+  const int64_t rows = table_bytes / row_bytes, picks = rows / 8, columns = row_bytes / 4;
+  const TensorSpec data(f32, {rows, columns}), indices(i64, {picks});
+  return {"rows of " + std::to_string(row_bytes) + " B",
+          plan_gather(data, indices, {.rule = {.out_of_range = OutOfRange::kClamp}}),
+          data,
+          indices,
+          TensorSpec(f32, {picks, columns}),
+          rows,
+          static_cast<double>(picks * (2 * row_bytes + 8))};
+}
+
+// As many indices as elements: 16 bytes per element move.
+Problem elements_problem(int64_t table_bytes, int axis) {
+  const int64_t side = axis == 0 ? table_bytes / 16 / 4096 : 4096;
+  const TensorSpec data(f32, {table_bytes / 16 / side, side});
+  const TensorSpec indices(i64, data.sizes);
+  return {"elements, axis " + std::to_string(axis),
+          plan_gather_elements(data, indices,
+                               {.axis = axis, .rule = {.out_of_range = OutOfRange::kClamp}}),
+          data,
+          indices,
+          data,
+          data.sizes[static_cast<size_t>(axis)],
+          16.0 * static_cast<double>(element_count(data.sizes))};
+}
+
+Problem inner_axis_problem(int64_t table_bytes) {
+  const int64_t rows = table_bytes / 4 / 16384, picks = 4096;
+  const TensorSpec data(f32, {rows, 16384}), indices(i64, {picks});
+  return {"inner axis",
+          plan_gather(data, indices, {.axis = 1, .rule = {.out_of_range = OutOfRange::kClamp}}),
+          data,
+          indices,
+          TensorSpec(f32, {rows, picks}),
+          16384,
+          static_cast<double>(rows * picks * 8)};
+}
+
+// Each update is read, each cell that one names is read and written.
+Problem sum_problem(const char* name, int64_t updates, int64_t cells, int64_t columns) {
+  const TensorSpec data(f32, {cells, columns}), indices(i64, {updates});
+  const TensorSpec grid(f32, {updates, columns});
+  return {name,
+          plan_scatter(data, indices, grid,
+                       {.reduction = Reduction::kAdd, .rule = {.out_of_range = OutOfRange::kSkip}}),
+          data,
+          indices,
+          grid,
+          cells,
+          static_cast<double>(updates * (columns * 4 + 8) + std::min(cells, updates) * columns * 8),
+          true};
+}
 
 // A problem in the memory of a device.
 struct Tensors {
-  DeviceMemory data, indices, output;
+  DeviceMemory data, indices, grid, workspace;
 
   Tensors(const char* device, const Problem& problem)
-      : data(device, static_cast<size_t>(problem.rows * problem.row_bytes)),
-        indices(device, static_cast<size_t>(problem.picks) * sizeof(int64_t)),
-        output(device, static_cast<size_t>(problem.picks * problem.row_bytes)) {
+      : data(device, bytes_of(problem.data)),
+        indices(device, bytes_of(problem.indices)),
+        grid(device, bytes_of(problem.grid)),
+        workspace(device, workspace_bytes(problem.plan, {.device = device})) {
     std::mt19937_64 random(3);
-    std::vector<int64_t> rows(static_cast<size_t>(problem.picks));
-    for (int64_t& row : rows) {
-      row = static_cast<int64_t>(random() % static_cast<uint64_t>(problem.rows));
+    std::vector<int64_t> values(indices.bytes() / sizeof(int64_t));
+    for (int64_t& value : values) {
+      value = static_cast<int64_t>(random() % static_cast<uint64_t>(problem.extent));
     }
-    indices.upload(rows.data(), indices.bytes());
+    indices.upload(values.data(), indices.bytes());
     data.fill(std::byte{1}, data.bytes());
+    grid.fill(std::byte{1}, grid.bytes());
+  }
+
+  void start(const Problem& problem, Queue queue) const {
+    queue.workspace = workspace;
+    if (problem.scatters) {
+      run(problem.plan, data.data(), indices.data(), grid.data(), data.data(), queue);
+    } else {
+      run(problem.plan, data.data(), indices.data(), grid.data(), queue);
+    }
   }
 };
 
@@ -87,12 +156,7 @@ double time_on(const char* device, const Problem& problem, double budget) {
   const Tensors tensors(device, problem);
   const Queue queue{.device = device};
   return time_of(
-      budget,
-      [&] {
-        run(problem.plan, tensors.data.data(), tensors.indices.data(), tensors.output.data(),
-            queue);
-      },
-      [&] { wait(queue); });
+      budget, [&] { tensors.start(problem, queue); }, [&] { wait(queue); });
 }
 
 void require(VkResult result, const char* what) {
@@ -116,6 +180,81 @@ std::vector<uint32_t> element_shader() {
   std::memcpy(words.data(), bytes.data(), words.size() * 4);
   return words;
 }
+
+// Command buffers between timestamps, on the library's device.
+class Stopwatch {
+ public:
+  Stopwatch() : handles_(vulkan::Device::own().handles()) {
+    auto pool = info_of<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
+    pool.queueFamilyIndex = handles_.queue_family;
+    pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+    require(vkCreateCommandPool(handles_.device, &pool, nullptr, &pool_), "vkCreateCommandPool");
+    auto info =
+        info_of<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
+    info.commandPool = pool_;
+    info.commandBufferCount = 1;
+    require(vkAllocateCommandBuffers(handles_.device, &info, &commands_), "a command buffer");
+    auto queries = info_of<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
+    queries.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    queries.queryCount = 2;
+    require(vkCreateQueryPool(handles_.device, &queries, nullptr, &queries_), "vkCreateQueryPool");
+    VkPhysicalDeviceProperties properties;
+    vkGetPhysicalDeviceProperties(handles_.physical_device, &properties);
+    tick_ = properties.limits.timestampPeriod * 1e-9;
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() {
+    vkDestroyQueryPool(handles_.device, queries_, nullptr);
+    vkDestroyCommandPool(handles_.device, pool_, nullptr);
+  }
+
+  // Seconds of one of the runs that `record` records, the median of nine command buffers.
+  template <class Record>
+  double time(int runs, Record record) const {
+    auto begin = info_of<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+    require(vkBeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer");
+    vkCmdResetQueryPool(commands_, queries_, 0, 2);
+    vkCmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, queries_, 0);
+    [[maybe_unused]] const auto arguments = record(commands_, runs);  // live until it has run
+    vkCmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, queries_, 1);
+    require(vkEndCommandBuffer(commands_), "vkEndCommandBuffer");
+    auto submit = info_of<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
+    submit.commandBufferCount = 1;
+    submit.pCommandBuffers = &commands_;
+    std::vector<uint64_t> ticks;
+    for (int i = 0; i < 9; ++i) {
+      require(vkQueueSubmit(handles_.queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
+      require(vkQueueWaitIdle(handles_.queue), "vkQueueWaitIdle");
+      uint64_t stamps[2];
+      require(vkGetQueryPoolResults(handles_.device, queries_, 0, 2, sizeof stamps, stamps,
+                                    sizeof stamps[0],
+                                    VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+              "vkGetQueryPoolResults");
+      ticks.push_back(stamps[1] - stamps[0]);
+    }
+    std::nth_element(ticks.begin(), ticks.begin() + 4, ticks.end());
+    return static_cast<double>(ticks[4]) * tick_ / runs;
+  }
+
+  double time(const Problem& problem, int runs) const {
+    const Tensors tensors("vulkan", problem);
+    return time(runs, [&](VkCommandBuffer commands, int count) {
+      vulkan::Commands recorded(vulkan::Device::own(), commands);
+      for (int i = 0; i < count; ++i) {
+        tensors.start(problem, recorded.queue());
+      }
+      return recorded;
+    });
+  }
+
+ private:
+  vulkan::DeviceHandles handles_;
+  VkCommandPool pool_ = VK_NULL_HANDLE;
+  VkCommandBuffer commands_ = VK_NULL_HANDLE;
+  VkQueryPool queries_ = VK_NULL_HANDLE;
+  double tick_ = 0;
+};
 
 // One invocation per element, on the library's device.
 class Elements {
@@ -144,23 +283,16 @@ class Elements {
     require(vkCreateComputePipelines(handles_.device, VK_NULL_HANDLE, 1, &pipeline, nullptr,
                                      &pipeline_),
             "vkCreateComputePipelines");
-    auto pool = info_of<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-    pool.queueFamilyIndex = handles_.queue_family;
-    require(vkCreateCommandPool(handles_.device, &pool, nullptr, &pool_), "vkCreateCommandPool");
   }
 
-  double time(const Problem& problem, double budget) const {
+  double time(const Stopwatch& watch, const Problem& problem, int runs) const {
     const Tensors tensors("vulkan", problem);
-    VkCommandBuffer const commands = record(problem, tensors);
-    auto submit = info_of<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
-    submit.commandBufferCount = 1;
-    submit.pCommandBuffers = &commands;
-    return time_of(
-        budget,
-        [&] {
-          require(vkQueueSubmit(handles_.queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
-        },
-        [&] { require(vkQueueWaitIdle(handles_.queue), "vkQueueWaitIdle"); });
+    return watch.time(runs, [&](VkCommandBuffer commands, int count) {
+      for (int i = 0; i < count; ++i) {
+        record(commands, problem, tensors);
+      }
+      return count;
+    });
   }
 
  private:
@@ -170,20 +302,11 @@ class Elements {
     uint32_t count, columns;
   };
 
-  VkCommandBuffer record(const Problem& problem, const Tensors& tensors) const {
+  void record(VkCommandBuffer commands, const Problem& problem, const Tensors& tensors) const {
     constexpr uint32_t kMostGroups = 65535;  // in one dimension, on every device
-    auto info =
-        info_of<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-    info.commandPool = pool_;
-    info.commandBufferCount = 1;
-    VkCommandBuffer commands = VK_NULL_HANDLE;
-    require(vkAllocateCommandBuffers(handles_.device, &info, &commands), "a command buffer");
-    auto begin = info_of<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-    begin.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
-    require(vkBeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
-    const auto columns = static_cast<uint32_t>(problem.row_bytes / 4);
-    const Push push{tensors.data.data(), tensors.indices.data(), tensors.output.data(),
-                    static_cast<uint32_t>(problem.picks) * columns, columns};
+    const Push push{tensors.data.data(), tensors.indices.data(), tensors.grid.data(),
+                    static_cast<uint32_t>(element_count(problem.grid.sizes)),
+                    static_cast<uint32_t>(problem.data.sizes[1])};
     const uint32_t groups = (push.count - 1) / 128 + 1;
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
     vkCmdPushConstants(commands, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, &push);
@@ -196,14 +319,11 @@ class Elements {
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                          VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, nullptr, 0,
                          nullptr);
-    require(vkEndCommandBuffer(commands), "vkEndCommandBuffer");
-    return commands;
   }
 
   vulkan::DeviceHandles handles_;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
   VkPipeline pipeline_ = VK_NULL_HANDLE;
-  VkCommandPool pool_ = VK_NULL_HANDLE;
 };
 
 void print_kernels() {
@@ -223,7 +343,18 @@ void print_kernels() {
 }
 
 void print_share(double peer, double ours) {
-  peer > 0 ? std::printf(" %15.2f", peer / ours) : std::printf(" %15s", "-");
+  peer > 0 ? std::printf(" %12.2f", peer / ours) : std::printf(" %12s", "-");
+}
+
+void print_problem(const Stopwatch& watch, const Elements* elements, const Problem& problem,
+                   double budget) {
+  constexpr int kRuns = 8;  // of one command buffer
+  const double ours = watch.time(problem, kRuns);
+  std::printf("%-28s %9.4f %8.1f", problem.name.c_str(), 1e3 * ours,
+              problem.moved_bytes / ours / 1e9);
+  print_share(time_on("cuda", problem, budget), ours);
+  print_share(elements != nullptr ? elements->time(watch, problem, kRuns) : 0, ours);
+  std::printf(" %12.4f\n", 1e3 * time_on("vulkan", problem, budget));
 }
 
 }  // namespace
@@ -231,23 +362,27 @@ void print_share(double peer, double ours) {
 int main(int count, char** arguments) {
   setenv("SHEAF_VULKAN_CACHE", "off", 0);  // else the driver has compiled them before
   const int64_t table = (count > 1 ? std::atoll(arguments[1]) : 4096) << 20;
-  const double budget = count > 2 ? std::atof(arguments[2]) : 1;
+  const double budget = count > 2 ? std::atof(arguments[2]) : 0.2;
   std::printf("%s\n\n", device_description("vulkan").c_str());
   if (!device_available("vulkan")) {
     return 0;
   }
   print_kernels();
+  const Stopwatch watch;
   const Elements elements;
-  std::printf("rows out of %lld MiB, an eighth as much picked; bytes read and written\n",
+  std::printf("a table of %lld MiB; bytes that have to move\n\n",
               static_cast<long long>(table >> 20));
-  std::printf("%8s %12s %15s %15s\n", "row", "vulkan", "of cuda", "of elements");
+  std::printf("%-28s %9s %8s %12s %12s %12s\n", "", "ms", "GB/s", "of cuda", "of elements",
+              "submitted ms");
   for (const int64_t bytes : {16, 64, 256, 1024, 4096}) {
-    const Problem problem(table, bytes);
-    const double ours = time_on("vulkan", problem, budget);
-    std::printf("%6lld B %7.2f GB/s", static_cast<long long>(bytes),
-                problem.moved_bytes() / ours / 1e9);
-    print_share(time_on("cuda", problem, budget), ours);
-    print_share(elements.time(problem, budget), ours);
-    std::printf("\n");
+    print_problem(watch, &elements, rows_problem(table, bytes), budget);
+  }
+  const int64_t updates = table >> 12;  // a mebi of 256 B for 4 GiB
+  for (const Problem& problem :
+       {elements_problem(table, 1), elements_problem(table, 0), inner_axis_problem(table),
+        sum_problem("sums, as many cells", updates, updates, 64),
+        sum_problem("sums, 1000 cells", updates, 1000, 64),
+        sum_problem("sums, 1 cell", updates / 64, 1, 64)}) {
+    print_problem(watch, nullptr, problem, budget);
   }
 }

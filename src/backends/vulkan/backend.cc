@@ -15,6 +15,7 @@ namespace vulkan {
 namespace {
 
 constexpr GatherKernel kGather[] = {
+    {"vulkan.lines", lines_refusal, run_lines, Checks::kWhileMoving},
     {"vulkan.rows", rows_refusal, run_words, Checks::kWhileMoving},
     {"vulkan.strided", strided_refusal, run_words, Checks::kWhileMoving},
     {"vulkan.packed", packed_refusal, run_packed, Checks::kWhileMoving},

@@ -55,7 +55,7 @@ void set_columns(Push& push, int64_t columns) {
   push.shift = divisor.shift;
 }
 
-void dispatch_pieces(Recording& recording, const Pipeline& pipeline, Address call,
+void dispatch_pieces(Recording& recording, const Pipeline& pipeline, Push push,
                      const Pieces& pieces) {
   const int64_t most = tuning::most_pieces;
   const int64_t columns = std::min(pieces.columns, most);
@@ -64,8 +64,6 @@ void dispatch_pieces(Recording& recording, const Pipeline& pipeline, Address cal
     for (int64_t column = 0; column < pieces.columns; column += columns) {
       const int64_t wide = std::min(columns, pieces.columns - column);
       const int64_t count = std::min(rows, pieces.rows - row) * wide;
-      Push push{};
-      push.call = call;
       push.first_row = pieces.first_row + row;
       push.first_column = column;
       push.count = static_cast<uint32_t>(count);

@@ -18,8 +18,14 @@ void set_fill(ShaderCall& call, const std::byte* element, int64_t bytes);
 struct Pieces {
   int64_t rows, columns, each = 1, first_row = 0;
 };
-void dispatch_pieces(Recording& recording, const Pipeline& pipeline, Address call,
+void dispatch_pieces(Recording& recording, const Pipeline& pipeline, Push push,
                      const Pieces& pieces);
+inline void dispatch_pieces(Recording& recording, const Pipeline& pipeline, Address call,
+                            const Pieces& pieces) {
+  Push push{};
+  push.call = call;
+  dispatch_pieces(recording, pipeline, push, pieces);
+}
 
 // The divisor of Push.
 void set_columns(Push& push, int64_t columns);

@@ -48,12 +48,23 @@ struct ShaderCall {
   uint32_t fill[kMaxElementBytes / 4];
 };
 
+struct ShaderLine {
+  Address data, indices, grid;
+  int64_t extent, stride;
+  int64_t inner_data, outer_data;
+  int32_t inner_index, outer_index;
+  uint32_t divisor, magic, rule;
+};
+inline constexpr uint32_t kLineChecked = 1U << 24;
+
 struct Push {
   Address call;
   int64_t first_row, first_column;
   uint32_t count, columns, magic, shift;
   uint32_t last;
+  ShaderLine line;
 };
+static_assert(sizeof(Push) == 128);  // what every device has
 
 static_assert(std::is_trivially_copyable_v<ShaderNest> && std::is_trivially_copyable_v<ShaderCall>);
 static_assert(sizeof(ShaderLoop) == 48 && sizeof(ShaderCoordinate) == 40);

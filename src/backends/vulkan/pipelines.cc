@@ -34,6 +34,7 @@ constexpr Named kShaders[] = {
 // The constants that launches give them.
 std::vector<int64_t> units_of(Shader shader) {
   switch (shader) {
+    case Shader::gather_lines:
     case Shader::gather_words: return {1, 2, 4};
     case Shader::gather_units: return {1, 2};
     case Shader::assign: return {1, 2, 4, 8, 16};

@@ -19,6 +19,7 @@ namespace sheaf::vulkan {
 
 // X(name): shaders/name.comp. CMake reads this list.
 #define SHEAF_VULKAN_SHADERS(X) \
+  X(gather_lines)               \
   X(gather_words)               \
   X(gather_units)               \
   X(gather_packed)              \

@@ -12,6 +12,7 @@ inline constexpr int64_t kGroup = 128;
 
 // Pieces that one invocation of gather_words and check has in flight.
 inline constexpr int64_t kInFlight = 4;
+inline constexpr int64_t kLinesInFlight = 4;  // of gather_lines
 
 // Tuples of one block of the sort, and the bits of a digit.
 inline constexpr int64_t kSortBlock = 1024;

@@ -213,7 +213,7 @@ TEST_F(VulkanCaller, OnTheLibrarysOwnDevice) {
 
 TEST_F(VulkanCaller, KernelsOfADeviceOfTheCaller) {
   const vulkan::Stream stream(*device_);
-  EXPECT_EQ(kernels_for(plan_, stream.queue()).front().name, "vulkan.rows");
+  EXPECT_EQ(kernels_for(plan_, stream.queue()).front().name, "vulkan.lines");
 }
 
 TEST_F(VulkanCaller, RefusesNullHandles) {

@@ -232,7 +232,7 @@ TEST_F(VulkanKernelCache, IsFilledByCompilingAhead) {
   const vulkan::Device device(program.handles());
   const std::vector<vulkan::CompiledKernel> all = device.compile_kernels();
   EXPECT_GE(all.size(), 20u);
-  EXPECT_EQ(all.front().name, "gather_words 1");
+  EXPECT_EQ(all.front().name, "gather_lines 1");
   for (const vulkan::CompiledKernel& kernel : all) {
     EXPECT_GT(kernel.spirv_bytes, 1000u) << kernel.name;
     EXPECT_GE(kernel.seconds, 0) << kernel.name;

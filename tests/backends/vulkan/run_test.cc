@@ -87,7 +87,9 @@ TEST_F(VulkanRun, RefusesNumbersThatAreNotAligned) {
 }
 
 TEST_F(VulkanRun, ChoosesByAlignmentAndStrides) {
-  EXPECT_EQ(accepting(gathers).front(), "vulkan.rows");
+  EXPECT_EQ(accepting(gathers).front(), "vulkan.lines");
+  EXPECT_EQ(accepting(plan_gather({f32, {30, 4}}, {u8, {20}})).front(), "vulkan.rows");
+  EXPECT_EQ(accepting(plan_gather_nd({f32, {3, 4, 5}}, {i64, {7, 2}})).front(), "vulkan.rows");
   EXPECT_EQ(accepting(plan_gather({u8, {30, 33}}, {i64, {20}})).front(), "vulkan.packed");
   const TensorSpec apart(f32, {2, 2}, {4, 1});
   EXPECT_EQ(accepting(plan_gather({f32, {3, 2}}, {i64, {2}}, apart)).front(), "vulkan.strided");

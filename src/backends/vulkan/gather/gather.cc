@@ -24,7 +24,20 @@ const char* size_refusal(const Nest& nest) {
              : "more bytes than a run can have";
 }
 
-// Whether rows follow one another in the output, in the order of the points.
+// By units of 1, 2, 4, 8 or 16 bytes.
+void move_units(const Nest& nest, ShaderCall call, int64_t bytes, const Launch& launch) {
+  const bool words = bytes >= kWord;
+  Recording recording(recorder_of(launch.stream));
+  const Pipeline& pipeline =
+      words ? pipeline_of(recording.device(), Shader::gather_words, bytes / kWord)
+            : pipeline_of(recording.device(), Shader::gather_units, bytes);
+  call.nest = recording.put(shader_nest(nest));
+  dispatch_pieces(recording, pipeline, recording.put(call),
+                  {point_count(nest), nest.row_bytes / bytes, words ? tuning::kInFlight : 1});
+}
+
+}  // namespace
+
 bool rows_in_line(const Nest& nest) {
   int64_t step = nest.row_bytes;
   for (int l = nest.loops.size() - 1; l >= 0; --l) {
@@ -45,20 +58,6 @@ ShaderCall gather_call(const Nest& nest, const GatherBuffers& buffers, const Lau
   set_fill(call, nest.fill_value, nest.element_bytes);
   return call;
 }
-
-// By units of 1, 2, 4, 8 or 16 bytes.
-void move_units(const Nest& nest, ShaderCall call, int64_t bytes, const Launch& launch) {
-  const bool words = bytes >= kWord;
-  Recording recording(recorder_of(launch.stream));
-  const Pipeline& pipeline =
-      words ? pipeline_of(recording.device(), Shader::gather_words, bytes / kWord)
-            : pipeline_of(recording.device(), Shader::gather_units, bytes);
-  call.nest = recording.put(shader_nest(nest));
-  dispatch_pieces(recording, pipeline, recording.put(call),
-                  {point_count(nest), nest.row_bytes / bytes, words ? tuning::kInFlight : 1});
-}
-
-}  // namespace
 
 int64_t unit_bytes(const Nest& nest, uintptr_t addresses) {
   uint64_t bits = uint64_t{addresses} | static_cast<uint64_t>(nest.row_bytes) | 16;

@@ -30,7 +30,7 @@ void main() {
       const uvec2 element = plus(push.first_row, piece);
       const uvec2 raw = load_raw(nest.index_kind, call.indices, locate(nest, element).index);
       uvec2 entry;
-      if (!entry_of(nest, raw, extent_of(call, nest, element), entry)) {
+      if (!entry_of(rule_of(nest), raw, extent_of(call, nest, element), entry)) {
         ++bad;
         not_first = max(not_first, ~piece);
       }

@@ -44,7 +44,7 @@ void main() {
     if (target_of(nest, call.indices, point, place, from)) {
       part = load_bytes(plus(call.data, plus(from, column)), bytes);
     } else {
-      report_met(call, nest);
+      report_met(call, rule_of(nest));
       part = fill_bytes(call, fill_phase(call, column), bytes);
     }
     value |= part << (8u * byte);

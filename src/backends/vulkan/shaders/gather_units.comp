@@ -23,7 +23,7 @@ void main() {
   if ((call.flags & kFillAll) == 0u && target_of(nest, call.indices, point, place, at)) {
     value = load_bytes(plus(call.data, plus(at, column)), kBytes);
   } else {
-    report_met(call, nest);
+    report_met(call, rule_of(nest));
     value = fill_bytes(call, fill_phase(call, column), kBytes);
   }
   store_unit(plus(call.grid, plus(place.grid, column)), kBytes, value);

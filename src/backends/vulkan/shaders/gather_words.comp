@@ -8,30 +8,7 @@
 
 layout(constant_id = 0) const uint kWords = 4u;  // 1, 2 or 4
 const uint kInFlight = 4u;
-
-uvec4 load(uvec2 at) {
-  return kWords == 4u   ? Quad(at).v
-         : kWords == 2u ? uvec4(Pair(at).v, 0u, 0u)
-                        : uvec4(load_word(at), 0u, 0u, 0u);
-}
-
-void store(uvec2 at, uvec4 value) {
-  if (kWords == 4u) {
-    Quad(at).v = value;
-  } else if (kWords == 2u) {
-    Pair(at).v = value.xy;
-  } else {
-    store_word(at, value.x);
-  }
-}
-
-uvec4 fill_words(Call call, uvec2 at) {
-  uvec4 value = uvec4(0u);
-  for (uint w = 0u; w < kWords; ++w) {
-    value[w] = fill_bytes(call, fill_phase(call, plus(at, 4u * w)), 4u);
-  }
-  return value;
-}
+#include "words.glsl"
 
 void main() {
   Call call = Call(push.call);
@@ -59,16 +36,16 @@ void main() {
   uvec4 value[kInFlight];
   for (uint i = 0u; i < kInFlight; ++i) {
     if (moves[i] && inside[i]) {
-      value[i] = load(from[i]);
+      value[i] = load_words(from[i]);
     }
   }
   for (uint i = 0u; i < kInFlight; ++i) {
     if (moves[i]) {
       if (!inside[i]) {
-        report_met(call, nest);
+        report_met(call, rule_of(nest));
         value[i] = fill_words(call, column[i]);
       }
-      store(to[i], value[i]);
+      store_words(to[i], value[i]);
     }
   }
 }

@@ -24,7 +24,7 @@ void main() {
       atomicMax(Word(number_address(call.sorted, key.x)).v, tuple + 1u);
     }
   } else {
-    report_met(call, nest);
+    report_met(call, rule_of(nest));
     key = call.key_count;
   }
   store_word(number_address(call.keys, tuple), key.x);

@@ -33,6 +33,12 @@ layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Nes
   Loop loop[32];
 };
 
+// What an index means.
+struct Rule {
+  uint index_kind, negative, out_of_range;
+};
+Rule rule_of(Nest nest) { return Rule(nest.index_kind, nest.negative, nest.out_of_range); }
+
 // What a kernel is called with; not all of them use all of it.
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Call {
   uvec2 data, indices, grid;  // grid: a gather's output, a scatter's updates
@@ -48,12 +54,24 @@ layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Cal
 };
 const uint kFillAll = 1u, kOnlyIfMet = 2u, kChecksWhileMoving = 4u, kMarked = 8u;
 
+// The nest of gather_lines: two loops, of which the inner one has `divisor` points, and the
+// coordinate. `rule` has the divisor's shift, the Rule, and whether a check ran before.
+struct Line {
+  uvec2 data, indices, grid;
+  uvec2 extent, stride;
+  uvec2 inner_data, outer_data;
+  int inner_index, outer_index;
+  uint divisor, magic, rule;
+};
+const uint kLineChecked = 1u << 24;
+
 // One dispatch: `count` pieces, which are `columns` to a row, from a row and a column on.
 layout(push_constant) uniform Push {
   uvec2 call;
   uvec2 first_row, first_column;
   uint count, columns, magic, shift;
   uint last;
+  Line line;
 } push;
 
 uint group_number() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }
@@ -112,7 +130,16 @@ Place locate(Nest nest, uvec2 point) {
 
 uvec2 sign_extended(int value) { return uvec2(uint(value), uint(value >> 31)); }
 
-// An index as 64 bits.
+// An index of whole words, as 64 bits.
+uvec2 load_whole(uint kind, uvec2 indices, uvec2 element) {
+  if (kind == kInt64 || kind == kUInt64) {
+    return Pair(plus(indices, shifted_left(element, 3u))).v;
+  }
+  const uint low = load_word(plus(indices, shifted_left(element, 2u)));
+  return kind == kInt32 ? sign_extended(int(low)) : uvec2(low, 0u);
+}
+
+// Any index.
 uvec2 load_raw(uint kind, uvec2 indices, uvec2 element) {
   switch (kind) {
     case kInt8: return sign_extended(bitfieldExtract(int(load_bytes(plus(indices, element), 1u)), 0, 8));
@@ -120,10 +147,8 @@ uvec2 load_raw(uint kind, uvec2 indices, uvec2 element) {
     case kInt16: return sign_extended(bitfieldExtract(
         int(load_bytes(plus(indices, shifted_left(element, 1u)), 2u)), 0, 16));
     case kUInt16: return uvec2(load_bytes(plus(indices, shifted_left(element, 1u)), 2u), 0u);
-    case kInt32: return sign_extended(int(load_word(plus(indices, shifted_left(element, 2u)))));
-    case kUInt32: return uvec2(load_word(plus(indices, shifted_left(element, 2u))), 0u);
   }
-  return Pair(plus(indices, shifted_left(element, 3u))).v;
+  return load_whole(kind, indices, element);
 }
 
 uvec2 wrapped(uvec2 raw, uvec2 extent, bool below_zero) {
@@ -132,16 +157,24 @@ uvec2 wrapped(uvec2 raw, uvec2 extent, bool below_zero) {
   return below_zero && !is_zero(rest) ? minus(extent, rest) : rest;
 }
 
+bool below_zero(Rule rule, uvec2 raw) { return is_negative(raw) && rule.index_kind != kUInt64; }
+
+// Whether an index is one of [0, extent), or of [-extent, 0) where these count from the end.
+bool in_range(Rule rule, uvec2 raw, uvec2 extent, out uvec2 entry) {
+  entry = below_zero(rule, raw) && rule.negative == kFromEnd ? plus(raw, extent) : raw;
+  return below(entry, extent);
+}
+
 // Whether the rule gives an entry of [0, extent) for an index.
-bool entry_of(Nest nest, uvec2 raw, uvec2 extent, out uvec2 entry) {
-  const bool below_zero = is_negative(raw) && nest.index_kind != kUInt64;
-  entry = below_zero && nest.negative == kFromEnd ? plus(raw, extent) : raw;
-  if (below(entry, extent)) {
+bool entry_of(Rule rule, uvec2 raw, uvec2 extent, out uvec2 entry) {
+  if (in_range(rule, raw, extent, entry)) {
     return true;
   }
-  switch (nest.out_of_range) {
-    case kClamp: entry = below_zero ? uvec2(0u) : minus(extent, uvec2(1u, 0u)); return true;
-    case kWrap: entry = wrapped(raw, extent, below_zero); return true;
+  switch (rule.out_of_range) {
+    case kClamp:
+      entry = below_zero(rule, raw) ? uvec2(0u) : minus(extent, uvec2(1u, 0u));
+      return true;
+    case kWrap: entry = wrapped(raw, extent, below_zero(rule, raw)); return true;
     case kTrust: entry = raw; return true;
   }
   return false;
@@ -175,7 +208,7 @@ bool target_of(Nest nest, uvec2 indices, uvec2 point, Place place, out uvec2 at)
         is_zero(coordinate.window_inner) ? uvec2(0u) : window_place(point, coordinate);
     uvec2 entry;
     const bool inside = is_zero(window)
-                            ? entry_of(nest, raw, coordinate.extent, entry)
+                            ? entry_of(rule_of(nest), raw, coordinate.extent, entry)
                             : window_entry(nest, raw, window, coordinate.extent, entry);
     if (!inside) {
       return false;
@@ -194,8 +227,8 @@ bool refused(Call call) {
          !is_zero(Pair(call.verdict).v);
 }
 
-void report_met(Call call, Nest nest) {
-  if (nest.out_of_range == kFail && !is_zero(call.verdict) && (call.flags & kFillAll) == 0u) {
+void report_met(Call call, Rule rule) {
+  if (rule.out_of_range == kFail && !is_zero(call.verdict) && (call.flags & kFillAll) == 0u) {
     store_word(plus(call.verdict, kMet), 1u);
   }
 }
