@@ -36,8 +36,11 @@ double seconds_since(Clock::time_point start) {
 // Seconds of one run: `start` begins some, `wait` ends when they have ended.
 template <class Start, class Wait>
 double time_of(double budget, Start start, Wait wait) {
-  start();
-  wait();  // compiled, and the clocks of the device are up
+  const Clock::time_point before = Clock::now();
+  do {  // until it is compiled, and the clocks of the device are up
+    start();
+    wait();
+  } while (seconds_since(before) < 2 * budget);
   int runs = 1;
   for (;; runs *= 4) {
     const Clock::time_point begin = Clock::now();
@@ -209,7 +212,8 @@ class Stopwatch {
     vkDestroyCommandPool(handles_.device, pool_, nullptr);
   }
 
-  // Seconds of one of the runs that `record` records, the median of nine command buffers.
+  // Seconds of one of the runs that `record` records, the median of nine command buffers. Clocks
+  // fall while tensors are made, and rise again within a part of a second.
   template <class Record>
   double time(int runs, Record record) const {
     auto begin = info_of<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
@@ -223,7 +227,8 @@ class Stopwatch {
     submit.commandBufferCount = 1;
     submit.pCommandBuffers = &commands_;
     std::vector<uint64_t> ticks;
-    for (int i = 0; i < 9; ++i) {
+    const Clock::time_point start = Clock::now();
+    while (ticks.size() < 9) {
       require(vkQueueSubmit(handles_.queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
       require(vkQueueWaitIdle(handles_.queue), "vkQueueWaitIdle");
       uint64_t stamps[2];
@@ -231,7 +236,9 @@ class Stopwatch {
                                     sizeof stamps[0],
                                     VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
               "vkGetQueryPoolResults");
-      ticks.push_back(stamps[1] - stamps[0]);
+      if (seconds_since(start) > kWarmUp) {
+        ticks.push_back(stamps[1] - stamps[0]);
+      }
     }
     std::nth_element(ticks.begin(), ticks.begin() + 4, ticks.end());
     return static_cast<double>(ticks[4]) * tick_ / runs;
@@ -249,6 +256,7 @@ class Stopwatch {
   }
 
  private:
+  static constexpr double kWarmUp = 0.4;
   vulkan::DeviceHandles handles_;
   VkCommandPool pool_ = VK_NULL_HANDLE;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;

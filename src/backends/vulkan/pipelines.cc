@@ -38,6 +38,7 @@ std::vector<int64_t> units_of(Shader shader) {
     case Shader::gather_words: return {1, 2, 4};
     case Shader::gather_units: return {1, 2};
     case Shader::assign: return {1, 2, 4, 8, 16};
+    case Shader::reduce_f32: return {0, 1};
     default: return {0};
   }
 }

@@ -64,18 +64,19 @@ class VulkanNativeFloats : public DeviceTest, public testing::WithParamInterface
   }
   void TearDown() override { vulkan::tuning::native_floats = true; }
 
-  // Cell i becomes a[i] (reduced by) b[i].
+  // Cell i, a row of `columns` elements, becomes a[i] (reduced by) b[i]; with `repeats`, the cells
+  // beyond one in so many are as they were, and the others have that many updates.
   template <class Float>
   void check(DType type, const std::vector<Float>& a, const std::vector<Float>& b,
-             Reduction reduction) {
+             Reduction reduction, int64_t columns = 1, int64_t repeats = 1) {
     using Bits = std::conditional_t<sizeof(Float) == 4, uint32_t, uint64_t>;
     const size_t bytes = a.size() * sizeof(Float);
-    const auto count = static_cast<int64_t>(bytes) / type.bytes();
-    const Plan plan =
-        plan_scatter({type, {count}}, {i32, {count}}, {type, {count}}, {.reduction = reduction});
+    const auto count = static_cast<int64_t>(bytes) / type.bytes() / columns;
+    const TensorSpec rows(type, {count, columns});
+    const Plan plan = plan_scatter(rows, {i32, {count}}, rows, {.reduction = reduction});
     std::vector<int32_t> cells(static_cast<size_t>(count));
     for (size_t i = 0; i < cells.size(); ++i) {
-      cells[i] = static_cast<int32_t>(i);
+      cells[i] = static_cast<int32_t>(i % (cells.size() / static_cast<size_t>(repeats)));
     }
     std::vector<Float> expected(a.size()), got(a.size());
     plan.run(a.data(), cells.data(), b.data(), expected.data(), {.kernel = "reference"});
@@ -117,6 +118,30 @@ class VulkanNativeFloats : public DeviceTest, public testing::WithParamInterface
 };
 
 TEST_P(VulkanNativeFloats, F32) { check_all<float, uint32_t>(f32, c64); }
+
+// Four at a time, and lists longer than those that are loaded at once.
+TEST_P(VulkanNativeFloats, RowsOfF32) {
+  const std::vector<float> values = edge_floats<float, uint32_t>();
+  std::vector<float> a, b;
+  for (const float x : values) {
+    for (const float y : values) {
+      a.push_back(x);
+      b.push_back(y);
+    }
+  }
+  const size_t whole = a.size() / 8 * 8;
+  a.resize(whole);
+  b.resize(whole);
+  for (const Reduction reduction :
+       {Reduction::kAdd, Reduction::kSub, Reduction::kMul, Reduction::kMean, Reduction::kMax}) {
+    for (const int64_t columns : {4, 8}) {
+      for (const int64_t repeats : {1, 3, 21}) {
+        check(f32, a, b, reduction, columns, repeats);
+      }
+    }
+  }
+}
+
 TEST_P(VulkanNativeFloats, F64) { check_all<double, uint64_t>(f64, c128); }
 
 INSTANTIATE_TEST_SUITE_P(Native, VulkanNativeFloats, testing::Bool());

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backends/vulkan/device.h"
+#include "backends/vulkan/gather/gather.h"
 #include "backends/vulkan/scatter/scatter.h"
 
 namespace sheaf::vulkan {
@@ -38,8 +39,10 @@ void sort(Recording& recording, const ScatterNest& scatter, const Layout& layout
   }
 }
 
-int64_t updates_in_order(const OpenDevice& device) {
-  return device.short_loops ? std::min(tuning::most_in_order, tuning::kInOrderOfShortLoops)
+// The integers take a round of loops for each of four elements.
+int64_t updates_in_order(const OpenDevice& device, bool quads) {
+  const int64_t of_short_loops = tuning::kInOrderOfShortLoops / (quads ? 4 : 1);
+  return device.short_loops ? std::min(tuning::most_in_order, of_short_loops)
                             : tuning::most_in_order;
 }
 
@@ -55,20 +58,30 @@ Shader reducing_shader(const OpenDevice& device, Kind kind) {
   return kind < Kind::kFloat8E4M3 ? Shader::reduce_integers : Shader::reduce_floats;
 }
 
+// Sums of f32 in rows that are read by 16 bytes are made four at a time.
+bool by_quads(Shader shader, const Nest& nest, const ScatterNest& scatter, const ShaderCall& call) {
+  constexpr int64_t kQuad = 16;
+  return shader == Shader::reduce_f32 && nest.element_type == f32 &&
+         nest.reduction != Reduction::kMin && nest.reduction != Reduction::kMax &&
+         scatter.slices.row_bytes % kQuad == 0 && scatter.lowest % kQuad == 0 &&
+         unit_bytes(nest, call.data | call.grid) == kQuad;
+}
+
 void reduce(Recording& recording, const Nest& nest, const ScatterNest& scatter, ShaderCall call) {
   const Kind kind = nest.element_type.kind();
+  const Shader shader = reducing_shader(recording.device(), kind);
+  const bool quads = by_quads(shader, nest, scatter, call);
   call.kind = static_cast<uint32_t>(kind);
   call.reduction = static_cast<uint32_t>(nest.reduction);
-  const int64_t elements = scatter.slices.row_bytes / nest.element_bytes;
-  const int64_t in_order = updates_in_order(recording.device());
+  const int64_t pieces = scatter.slices.row_bytes / (quads ? 16 : nest.element_bytes);
+  const int64_t in_order = updates_in_order(recording.device(), quads);
   call.in_order = static_cast<uint32_t>(in_order);
   const Address arguments = recording.put(call);
-  const Pipeline& pipeline =
-      pipeline_of(recording.device(), reducing_shader(recording.device(), kind));
+  const Pipeline& pipeline = pipeline_of(recording.device(), shader, quads ? 1 : 0);
   for (int64_t first = 0; first < scatter.tuple_count; first += in_order) {
     dispatch_pieces(recording, pipeline, arguments,
                     {.rows = std::min(in_order, scatter.tuple_count - first),
-                     .columns = scatter.slice_count * elements,
+                     .columns = scatter.slice_count * pieces,
                      .first_row = first});
   }
 }

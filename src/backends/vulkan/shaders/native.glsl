@@ -56,7 +56,12 @@ bool native_reduced(uint reduction, uvec2 cell, uvec2 update, out uvec2 result) 
   if (below(kNativeInfinity, magnitude_of(result))) {
     result = kNativeNan;
   }
-  return exponent_of(result) != 0u;  // a zero may have been a subnormal
+  if (exponent_of(result) != 0u) {
+    return true;
+  }
+  // A zero may have been a subnormal, unless it had to be zero.
+  return reduction == kMul ? is_zero(magnitude_of(cell)) || is_zero(magnitude_of(update))
+                           : magnitude_of(cell) == magnitude_of(update);
 }
 
 #endif

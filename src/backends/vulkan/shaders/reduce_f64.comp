@@ -1,6 +1,7 @@
 #version 460
 // SPDX-License-Identifier: MIT
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 #define NATIVE_F64
 #include "reduce.glsl"
 #include "scatter.glsl"

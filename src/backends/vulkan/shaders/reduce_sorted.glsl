@@ -1,9 +1,56 @@
 // SPDX-License-Identifier: MIT
 //
 // Included with REDUCED as the function of two elements. Reduces the sorted updates of each cell in
-// order: one invocation per element of a cell, which goes no further than the `in_order` updates of
-// its dispatch; the next dispatch goes on from there. Invocations that stand on no first update of a
-// cell have nothing to do.
+// order: one invocation per element of a cell, or per four of them (QUADS), which goes no further
+// than the `in_order` updates of its dispatch; the next dispatch goes on from there. Invocations that
+// stand on no first update of a cell have nothing to do.
+//
+// Updates of a cell are joined one after the other, but loaded several at a time: what a long list
+// takes is the way to memory, not the sums.
+const uint kAhead = 8u;
+
+#ifdef QUADS
+layout(constant_id = 0) const uint kQuads = 0u;  // 1: four elements of 4 bytes
+#else
+const uint kQuads = 0u;
+#endif
+
+uvec4 load_value(Call call, uvec2 at) {
+  return kQuads != 0u ? Quad(at).v : load_element(call.kind, at);
+}
+
+void store_value(Call call, uvec2 at, uvec4 value) {
+  if (kQuads != 0u) {
+    Quad(at).v = value;
+  } else {
+    store_element(call.kind, at, value);
+  }
+}
+
+#ifdef QUADS
+// False if the integers have to say something about one of the four.
+bool quick_quad(uint reduction, uvec4 cell, uvec4 update, out uvec4 result) {
+  bool quick = true;
+  [[unroll]] for (int c = 0; c < 4; ++c) {
+    uvec2 element;
+    quick = native_reduced(reduction, uvec2(cell[c], 0u), uvec2(update[c], 0u), element) && quick;
+    result[c] = element.x;
+  }
+  return quick;
+}
+#endif
+
+uvec4 joined(Call call, uvec4 value, uvec4 update) {
+  if (kQuads == 0u) {
+    return REDUCED(call.kind, call.reduction, value, update);
+  }
+  for (int c = 0; c < 4; ++c) {
+    value[c] = REDUCED(call.kind, call.reduction, uvec4(value[c], 0u, 0u, 0u),
+                       uvec4(update[c], 0u, 0u, 0u)).x;
+  }
+  return value;
+}
+
 void main() {
   Call call = Call(push.call);
   const uint piece = piece_number();
@@ -12,26 +59,51 @@ void main() {
   }
   uvec2 column;
   uint at = row_of_piece(piece, column).x;
-  uint tuple = load_number(call.numbers, at);
-  const uvec2 key = key_of(call, tuple);
+  const uvec2 key = key_of(call, load_number(call.numbers, at));
   if (key == call.key_count ||
       (at % call.in_order != 0u && key_of(call, load_number(call.numbers, at - 1u)) == key)) {
     return;
   }
-  const CellPiece piece_at = piece_of_cell(call, column, bytes_of_kind(call.kind));
+  const CellPiece piece_at =
+      piece_of_cell(call, column, kQuads != 0u ? 16u : bytes_of_kind(call.kind));
   const uvec2 cell = plus(cell_address(call, key), piece_at.data);
   const uint end = min(call.tuples, (at / call.in_order + 1u) * call.in_order);
-  uvec4 value = load_element(call.kind, cell);
-  for (;;) {
-    const uvec2 from = plus(updates_address(call, tuple), piece_at.grid);
-    value = REDUCED(call.kind, call.reduction, value, load_element(call.kind, from));
-    if (++at == end) {
-      break;
+  uvec4 value = load_value(call, cell);
+  uint found = kAhead;
+  for (; found == kAhead && at < end; at += kAhead) {
+    uint tuples[kAhead];
+    bool same[kAhead];
+    uvec4 updates[kAhead];
+    [[unroll]] for (uint i = 0u; i < kAhead; ++i) {
+      tuples[i] = load_number(call.numbers, min(at + i, end - 1u));
     }
-    tuple = load_number(call.numbers, at);
-    if (key_of(call, tuple) != key) {
-      break;
+    [[unroll]] for (uint i = 0u; i < kAhead; ++i) {
+      same[i] = key_of(call, tuples[i]) == key;
+    }
+    found = 0u;
+    [[unroll]] for (uint i = 0u; i < kAhead; ++i) {
+      found += found == i && same[i] && at + i < end ? 1u : 0u;
+    }
+    [[unroll]] for (uint i = 0u; i < kAhead; ++i) {
+      if (i < found) {
+        updates[i] = load_value(call, plus(updates_address(call, tuples[i]), piece_at.grid));
+      }
+    }
+    uint done = 0u;
+#ifdef QUADS
+    if (kQuads != 0u) {
+      [[unroll]] for (uint i = 0u; i < kAhead; ++i) {
+        uvec4 next;
+        if (done == i && i < found && quick_quad(call.reduction, value, updates[i], next)) {
+          value = next;
+          done = i + 1u;
+        }
+      }
+    }
+#endif
+    for (; done < found; ++done) {
+      value = joined(call, value, updates[done]);
     }
   }
-  store_element(call.kind, cell, value);
+  store_value(call, cell, value);
 }
