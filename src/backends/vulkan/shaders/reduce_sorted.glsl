@@ -73,7 +73,6 @@ void main() {
   for (; found == kAhead && at < end; at += kAhead) {
     uint tuples[kAhead];
     bool same[kAhead];
-    uvec4 updates[kAhead];
     [[unroll]] for (uint i = 0u; i < kAhead; ++i) {
       tuples[i] = load_number(call.numbers, min(at + i, end - 1u));
     }
@@ -84,17 +83,18 @@ void main() {
     [[unroll]] for (uint i = 0u; i < kAhead; ++i) {
       found += found == i && same[i] && at + i < end ? 1u : 0u;
     }
-    [[unroll]] for (uint i = 0u; i < kAhead; ++i) {
-      if (i < found) {
-        updates[i] = load_value(call, plus(updates_address(call, tuples[i]), piece_at.grid));
-      }
-    }
     uint done = 0u;
 #ifdef QUADS
     if (kQuads != 0u) {
+      // Without branches, so that the loads overlap: those behind the list load the first again.
+      uvec4 updates[kAhead];
+      [[unroll]] for (uint i = 0u; i < kAhead; ++i) {
+        const uint tuple = i < found ? tuples[i] : tuples[0];
+        updates[i] = Quad(plus(updates_address(call, tuple), piece_at.grid)).v;
+      }
       [[unroll]] for (uint i = 0u; i < kAhead; ++i) {
         uvec4 next;
-        if (done == i && i < found && quick_quad(call.reduction, value, updates[i], next)) {
+        if (quick_quad(call.reduction, value, updates[i], next) && done == i && i < found) {
           value = next;
           done = i + 1u;
         }
@@ -102,7 +102,8 @@ void main() {
     }
 #endif
     for (; done < found; ++done) {
-      value = joined(call, value, updates[done]);
+      const uint tuple = load_number(call.numbers, at + done);
+      value = joined(call, value, load_value(call, plus(updates_address(call, tuple), piece_at.grid)));
     }
   }
   store_value(call, cell, value);
