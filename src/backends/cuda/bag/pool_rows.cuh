@@ -3,6 +3,9 @@
 // Short bags of rows of 8 words or more, without shared memory. A group of threads has a chunk of
 // the rows of one bag, or of a few bags side by side; eight rows are in flight. Thread i of a group
 // looks up the entry of row i % 8, and the others ask it for the place of that row.
+//
+// The groups of a warp go together, as long as the longest of them has something to do: apart, each
+// would take as many instructions as all of them.
 #pragma once
 
 #include "backends/cuda/bag/pool.cuh"
@@ -12,6 +15,7 @@ namespace sheaf::cuda {
 inline constexpr int kRowsInFlight = 8;
 inline constexpr int kLeastLogLanes = 3;       // a thread for each of them
 inline constexpr int kLongestSideBySide = 16;  // entries; longer bags come one after the other
+inline constexpr unsigned kAllLanes = ~0U;
 
 // Bags that a group has side by side: as many as there are registers for their sums.
 template <class Reader>
@@ -24,27 +28,29 @@ class RowGroup {
   using Sum = Accumulator<kReduction, float>;
 
   // Threads behind the end of a row read its begin, and write nothing.
-  __device__ RowGroup(const BagArgs& args, int lane, unsigned mask, int first_lane, int64_t element)
+  __device__ RowGroup(const BagArgs& args, int lane, int first_lane, int64_t element)
       : args_(args),
         reader_(args, element < args.nest.elements ? element : 0),
         element_(element),
-        mask_(mask),
         first_lane_(first_lane),
         lanes_(1 << args.log_lanes),
         row_(lane % kRowsInFlight) {}
 
-  __device__ void pool_one(int64_t bag) {
-    const int64_t begin = bag_begin(args_, bag);
-    const int64_t count = max(bag_begin(args_, bag + 1) - begin, int64_t{0});
-    if (count <= args_.long_limit) {
-      pool_bag<kRowsInFlight>(bag, begin, static_cast<int>(count));
+  // `here`: false in groups behind the last.
+  __device__ void pool_one(int64_t bag, bool here) {
+    int64_t begin = 0, count = 0;
+    if (here) {
+      begin = bag_begin(args_, bag);
+      count = max(bag_begin(args_, bag + 1) - begin, int64_t{0});
     }
+    const bool is_short = count <= args_.long_limit;
+    pool_bag<kRowsInFlight>(bag, begin, is_short ? static_cast<int>(count) : 0, here && is_short);
   }
 
   // Bags from `first` on.
   template <int kBags>
-  __device__ void pool_side_by_side(int64_t first) {
-    const auto bags = static_cast<int>(min(int64_t{kBags}, args_.nest.bags - first));
+  __device__ void pool_side_by_side(int64_t first, bool is_group) {
+    const auto bags = is_group ? static_cast<int>(min(int64_t{kBags}, args_.nest.bags - first)) : 0;
     int64_t begin = 0, count = 0;
     if (row_ < bags) {
       begin = bag_begin(args_, first + row_);
@@ -53,7 +59,7 @@ class RowGroup {
     const int mine = count <= kLongestSideBySide ? static_cast<int>(count) : 0;
     auto values = start<kBags * kElements>();
     int joined = 0;
-    const int rounds = __reduce_max_sync(mask_, mine);
+    const int rounds = __reduce_max_sync(kAllLanes, mine);
     fetch(begin, 0, mine);
     for (int round = 0; round < rounds; ++round) {
       const Found found = look_up(round < mine);
@@ -69,19 +75,18 @@ class RowGroup {
     const bool here = count <= kLongestSideBySide;
 #pragma unroll
     for (int i = 0; i < kBags; ++i) {
-      const int rows = __shfl_sync(mask_, joined, i, lanes_);
-      if (__shfl_sync(mask_, here ? 1 : 0, i, lanes_) != 0 && i < bags) {
+      const int rows = __shfl_sync(kAllLanes, joined, i, lanes_);
+      if (__shfl_sync(kAllLanes, here ? 1 : 0, i, lanes_) != 0 && i < bags) {
         write(first + i, values.values + i * kElements, rows);
       }
     }
-    if (__any_sync(mask_, !here)) {
+    if (__any_sync(kAllLanes, !here)) {
 #pragma unroll 1
-      for (int i = 0; i < bags; ++i) {
-        const int64_t length = __shfl_sync(mask_, count, i, lanes_);
-        const int64_t from = __shfl_sync(mask_, begin, i, lanes_);
-        if (length > kLongestSideBySide && length <= args_.long_limit) {
-          pool_bag<kRowsInFlight / 2>(first + i, from, static_cast<int>(length));
-        }
+      for (int i = 0; i < kBags; ++i) {
+        const int64_t length = __shfl_sync(kAllLanes, count, i, lanes_);
+        const int64_t from = __shfl_sync(kAllLanes, begin, i, lanes_);
+        const bool left = i < bags && length > kLongestSideBySide && length <= args_.long_limit;
+        pool_bag<kRowsInFlight / 2>(first + i, from, left ? static_cast<int>(length) : 0, left);
       }
     }
   }
@@ -119,7 +124,7 @@ class RowGroup {
     return found;
   }
   __device__ unsigned bits(bool mine) const {
-    return __ballot_sync(mask_, mine) >> first_lane_ & ((1U << kRowsInFlight) - 1);
+    return __ballot_sync(kAllLanes, mine) >> first_lane_ & ((1U << kRowsInFlight) - 1);
   }
 
   template <int kCount>
@@ -127,7 +132,7 @@ class RowGroup {
     const unsigned with_row = found.joins & ~found.filled;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      const int64_t place = __shfl_sync(mask_, found.place, i, lanes_);
+      const int64_t place = __shfl_sync(kAllLanes, found.place, i, lanes_);
       if ((with_row >> i & 1) != 0) {
         rows[i] = reader_.load(place);
       }
@@ -137,7 +142,8 @@ class RowGroup {
   // Joins row i to the thread's elements of a bag, unless it is left out.
   __device__ void join(const Found& found, int i, const typename Reader::Raw& raw,
                        Sum* sums) const {
-    const float weight = args_.nest.weighted ? __shfl_sync(mask_, found.weight, i, lanes_) : 1.0F;
+    const float weight =
+        args_.nest.weighted ? __shfl_sync(kAllLanes, found.weight, i, lanes_) : 1.0F;
     if ((found.joins >> i & 1) == 0) {
       return;
     }
@@ -161,14 +167,18 @@ class RowGroup {
     }
   }
 
-  // With kRows rows in flight.
+  // With kRows rows in flight. Groups without a bag have a count of 0, and write nothing.
   template <int kRows>
-  __device__ void pool_bag(int64_t bag, int64_t begin, int count) {
+  __device__ void pool_bag(int64_t bag, int64_t begin, int count, bool writes) {
+    if (!__any_sync(kAllLanes, writes)) {
+      return;
+    }
     auto value = start<kElements>();
     int joined = 0;
     const int mine = row_ % kRows;
     fetch(begin, mine, count);
-    for (int at = 0; at < count; at += kRows) {
+    const int longest = __reduce_max_sync(kAllLanes, count);
+    for (int at = 0; at < longest; at += kRows) {
       const Found found = look_up(at + mine < count);
       fetch(begin, at + kRows + mine, count);
       joined += __popc(found.joins & ((1U << kRows) - 1));
@@ -179,7 +189,9 @@ class RowGroup {
         join(found, i, rows[i], value.values);
       }
     }
-    write(bag, value.values, joined);
+    if (writes) {
+      write(bag, value.values, joined);
+    }
   }
 
   __device__ void write(int64_t bag, const Sum* sums, int joined) const {
@@ -214,7 +226,6 @@ class RowGroup {
   const BagArgs& args_;
   Reader reader_;
   int64_t element_;
-  unsigned mask_;
   int first_lane_, lanes_, row_;
   int64_t raw_ = 0;
   float weight_ = 0;
@@ -239,15 +250,13 @@ __global__ void __launch_bounds__(kPoolThreads, pool_rows_blocks(kBags* Reader::
       (int64_t{blockIdx.x} * kPoolThreads + static_cast<int>(threadIdx.x)) >> args.log_lanes;
   const auto range = static_cast<int64_t>(args.chunks.quotient(static_cast<uint64_t>(item)));
   const int64_t chunk = item - range * static_cast<int64_t>(args.chunks.divisor);
-  if (!bag_refused(args) && range < args.ranges) {
+  if (!bag_refused(args)) {
     const int first_lane = static_cast<int>(threadIdx.x) % 32 - lane;
-    const unsigned mask = (lanes == 32 ? ~0U : (1U << lanes) - 1) << first_lane;
-    Group group(args, lane, mask, first_lane,
-                ((chunk << args.log_lanes) + lane) * Group::kElements);
+    Group group(args, lane, first_lane, ((chunk << args.log_lanes) + lane) * Group::kElements);
     if constexpr (kBags == 1) {
-      group.pool_one(range);
+      group.pool_one(range, range < args.ranges);
     } else {
-      group.template pool_side_by_side<kBags>(range * kBags);
+      group.template pool_side_by_side<kBags>(range * kBags, range < args.ranges);
     }
   }
   if (args.beside && blockIdx.x == gridDim.x - 1) {
