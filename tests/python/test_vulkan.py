@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: MIT
 """sheaf.vulkan: arrays on a Vulkan device, with the results of NumPy's.
 
-Where SwiftShader is installed, a device made of the processor, the tests run on it; else on a GPU,
-or not at all. A kernel takes seconds to compile there, so that few are used.
+Where SwiftShader runs, a device made of the processor, the tests run on it; else on a GPU, or not at
+all. A kernel takes seconds to compile there, so that few are used.
 """
-
-import os
-import pathlib
 
 import numpy as np
 import pytest
 import sheaf
+import software_device
 
-SWIFTSHADER = pathlib.Path("/usr/lib/chromium/vk_swiftshader_icd.json")
-if SWIFTSHADER.exists() and "SHEAF_VULKAN_DEVICE" not in os.environ:
-    os.environ["VK_ICD_FILENAMES"] = str(SWIFTSHADER)
-    os.environ["SHEAF_VULKAN_DEVICE"] = "SwiftShader"
+software_device.choose()
 
 here = pytest.mark.skipif("not sheaf.vulkan.is_available()", reason="no Vulkan device")
 
