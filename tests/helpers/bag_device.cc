@@ -16,7 +16,7 @@ std::optional<DeviceMemory> sent(const BagBytes& tensor) {
   if (tensor.bytes.empty()) {
     return std::nullopt;
   }
-  DeviceMemory memory("cuda", tensor.bytes.size());
+  DeviceMemory memory(test_device(), tensor.bytes.size());
   memory.upload(tensor.bytes.data(), tensor.bytes.size());
   return memory;
 }
@@ -35,15 +35,15 @@ BagResult on_device(const BagProblem& problem, std::string_view kernel, bool fre
   for (const BagBytes* tensor : tensors) {
     memory.push_back(sent(*tensor));
   }
-  DeviceMemory output_memory("cuda", to.bytes.size() + 2 * kGuard);
+  DeviceMemory output_memory(test_device(), to.bytes.size() + 2 * kGuard);
   output_memory.fill(kUntouchedBag, output_memory.bytes());
   const RunOptions run_options{.kernel = kernel, .output_is_fresh = fresh};
-  const size_t needed = workspace_bytes(bag, {.device = "cuda"}, run_options);
-  DeviceMemory workspace("cuda", needed);
+  const size_t needed = workspace_bytes(bag, {.device = test_device()}, run_options);
+  DeviceMemory workspace(test_device(), needed);
   if (needed > 0) {
     workspace.fill(std::byte{0xEE}, needed);  // what a run finds there means nothing
   }
-  const Queue queue{.device = "cuda", .workspace = workspace};
+  const Queue queue{.device = test_device(), .workspace = workspace};
   BagResult result;
   try {
     run(bag,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Bags on the GPU.
+// Bags on the device of helpers/device.h.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The vulkan backend: its tables of kernels, in which the first that accepts wins, and its steps.
+#include "backends/vulkan/bag/bag.h"
 #include "backends/vulkan/device.h"
 #include "backends/vulkan/gather/gather.h"
 #include "backends/vulkan/memory.h"
@@ -26,6 +27,11 @@ constexpr ScatterKernel kScatter[] = {
     {"vulkan.marked", marked_refusal, run_marked, Checks::kNever, marked_bytes},
     {"vulkan.sorted", sorted_refusal, run_sorted, Checks::kNever, sorted_bytes},
 };
+
+constexpr BagKernel kBag[] = {{"vulkan.bag", bag_refusal, run_bag, Checks::kWhileMoving, bag_bytes}};
+
+constexpr EncodedKernel kEncoded[] = {
+    {"vulkan.encoded", encoded_refusal, run_encoded, Checks::kWhileMoving}};
 
 constexpr int kDlpackVulkan = 7;  // kDLVulkan
 
@@ -61,7 +67,10 @@ constexpr Backend kBackend{.name = "vulkan",
                            .copy = copy,
                            .fill = fill,
                            .count = count,
-                           .divide = divide};
+                           .divide = divide,
+                           .bag = kBag,
+                           .encoded = kEncoded,
+                           .check_segments = check_segments};
 
 }  // namespace
 }  // namespace vulkan

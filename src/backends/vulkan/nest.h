@@ -34,6 +34,7 @@ struct ShaderNest {
 
 // Flags of a call.
 inline constexpr uint32_t kFillAll = 1, kOnlyIfMet = 2, kChecksWhileMoving = 4, kMarked = 8;
+inline constexpr uint32_t kLongBags = 16;
 
 struct ShaderCall {
   Address data, indices, grid;
@@ -46,6 +47,7 @@ struct ShaderCall {
   uint32_t element_bytes, flags, tuples, kind;
   uint32_t to_kind, reduction, in_order, unused;
   uint32_t fill[kMaxElementBytes / 4];
+  Address table, bag;  // table.h
 };
 
 struct ShaderLine {

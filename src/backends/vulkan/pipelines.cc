@@ -43,6 +43,18 @@ std::vector<int64_t> units_of(Shader shader) {
   }
 }
 
+bool is_used(const OpenDevice& device, Shader shader) {
+  switch (shader) {
+    case Shader::reduce_f32:
+    case Shader::bag_f32:
+    case Shader::bag_encoded_f32:
+    case Shader::gather_encoded_f32: return device.native_f32;
+    case Shader::reduce_f64:
+    case Shader::bag_f64: return device.native_f64;
+    default: return true;
+  }
+}
+
 }  // namespace
 
 Pipelines::Pipelines(OpenDevice& device)
@@ -108,8 +120,7 @@ std::string Pipelines::describe_cache() {
 std::vector<CompiledKernel> Pipelines::compile_all() {
   std::vector<CompiledKernel> all;
   for (const Named& kernel : kShaders) {
-    if ((kernel.shader == Shader::reduce_f32 && !device_.native_f32) ||
-        (kernel.shader == Shader::reduce_f64 && !device_.native_f64)) {
+    if (!is_used(device_, kernel.shader)) {
       continue;
     }
     for (const int64_t unit : units_of(kernel.shader)) {

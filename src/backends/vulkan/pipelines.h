@@ -37,7 +37,16 @@ namespace sheaf::vulkan {
   X(fill)                       \
   X(count)                      \
   X(divide)                     \
-  X(convert)
+  X(convert)                    \
+  X(gather_encoded)             \
+  X(gather_encoded_f32)         \
+  X(segments)                   \
+  X(bag_integers)               \
+  X(bag_floats)                 \
+  X(bag_f32)                    \
+  X(bag_f64)                    \
+  X(bag_encoded)                \
+  X(bag_encoded_f32)
 
 enum class Shader : uint8_t {
 #define SHEAF_NAME(name) name,

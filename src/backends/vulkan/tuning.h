@@ -31,6 +31,13 @@ inline int64_t most_in_order = int64_t{1} << 20;
 inline constexpr int64_t kInOrderOfShortLoops = 1024;
 inline constexpr int64_t kTuplesOfShortLoops = int64_t{1} << 27;
 
+// An entry of a bag takes up to 600 rounds: every size above 2^32 is divided bit by bit.
+inline constexpr int64_t kEntriesOfShortLoops = 64;
+
+// Segments that one dispatch checks: a search for the first entry of a bag takes up to 64 rounds,
+// and an invocation does up to 512 of them. Tests lower it.
+inline int64_t most_segments = int64_t{1} << 22;
+
 // Sums of floats by the hardware's own where a device promises their rounding. Tests turn it off.
 inline bool native_floats = true;
 

@@ -25,6 +25,10 @@ bool run_packed(const Nest& nest, const GatherBuffers& buffers, const Launch& la
 const char* units_refusal(const KernelQuery& query);
 bool run_units(const Nest& nest, const GatherBuffers& buffers, const Launch& launch);
 
+// encoded.cc: gathers of encoded tables, element by element.
+const char* encoded_refusal(const EncodedNest& nest);
+bool run_encoded(const EncodedNest& nest, const EncodedBuffers& buffers, const Launch& launch);
+
 // Backend::copy and DeviceSteps::zero
 void copy(const Nest& nest, const std::byte* data, std::byte* output, const Launch& launch);
 void zero(void* memory, size_t bytes, void* stream);

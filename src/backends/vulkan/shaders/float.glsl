@@ -186,4 +186,27 @@ Number quotient_of_numbers(Number a, Number divisor) {
 
 Number number_of_count(uvec2 count) { return normalized(0u, 63, count); }
 
+// The square root of a count below 2^62, rounded to f64. Digit by digit: a root has one for two of
+// the number, and 56 are more than f64 keeps.
+Number root_of_count(uvec2 count) {
+  const Number number = number_of_count(count);
+  const uint odd = uint(number.exponent) & 1u;
+  const uvec2 digits = odd != 0u ? number.mantissa : shifted_right(number.mantissa, 1u);
+  uvec2 root = uvec2(0u), rest = uvec2(0u);
+  for (uint i = 0u; i < 56u; ++i) {
+    rest = shifted_left(rest, 2u);
+    rest.x |= i < 32u ? shifted_right(digits, 62u - 2u * i).x & 3u : 0u;
+    const uvec2 trial = plus(shifted_left(root, 2u), 1u);
+    root = shifted_left(root, 1u);
+    if (!below(rest, trial)) {
+      rest = minus(rest, trial);
+      root.x |= 1u;
+    }
+  }
+  root = shifted_left(root, 8u);
+  root.x |= is_zero(rest) ? 0u : 1u;
+  const Format f = format_of(kFloat64);
+  return unpacked(f, packed(f, Number(kFinite, 0u, int(uint(number.exponent) >> 1), root)));
+}
+
 #endif

@@ -51,8 +51,10 @@ layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Cal
   uint element_bytes, flags, tuples, kind;
   uint to_kind, reduction, in_order, unused0;
   uint fill[16];
+  uvec2 table, bag;  // decode.glsl, segments.glsl
 };
 const uint kFillAll = 1u, kOnlyIfMet = 2u, kChecksWhileMoving = 4u, kMarked = 8u;
+const uint kLongBags = 16u;
 
 // The nest of gather_lines: two loops, of which the inner one has `divisor` points, and the
 // coordinate. `rule` has the divisor's shift, the Rule, and whether a check ran before.

@@ -175,12 +175,11 @@ uvec4 reduced_integers(uint kind, uint reduction, uvec4 cell, uvec4 update) {
   return uvec4(reduced_integer(kind, reduction, cell.xy, update.xy), 0u, 0u);
 }
 
-// A sum over the number of summands: in f64, then rounded to the type.
-uvec2 mean_of_float(Format f, uvec2 sum, uvec2 count) {
+// A sum over a number: in f64, then rounded to the type.
+uvec2 quotient_of_float(Format f, uvec2 sum, Number divisor) {
   const Format wide = format_of(kFloat64);
-  const uvec2 mean =
-      packed(wide, quotient_of_numbers(unpacked(f, sum), number_of_count(count)));
-  return packed(f, unpacked(wide, mean));
+  const uvec2 quotient = packed(wide, quotient_of_numbers(unpacked(f, sum), divisor));
+  return packed(f, unpacked(wide, quotient));
 }
 
 uvec2 mean_of_integer(uint kind, uvec2 sum, uvec2 count) {
@@ -202,8 +201,9 @@ uvec4 mean_of(uint kind, uvec4 sum, uvec2 count) {
   const Format f = format_of(is_complex ? kind - 2u : kind);
   uvec2 parts[2];
   for (uint part = 0u; part < 2u; ++part) {
-    parts[part] = mean_of_float(
-        f, pairs ? (part == 0u ? sum.xy : sum.zw) : uvec2(part == 0u ? sum.x : sum.y, 0u), count);
+    parts[part] = quotient_of_float(
+        f, pairs ? (part == 0u ? sum.xy : sum.zw) : uvec2(part == 0u ? sum.x : sum.y, 0u),
+        number_of_count(count));
   }
   return pairs ? uvec4(parts[0], parts[1]) : uvec4(parts[0].x, parts[1].x, 0u, 0u);
 }

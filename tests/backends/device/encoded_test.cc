@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Gathers of encoded tables on the GPU against the reference, bit for bit: every encoding,
+// Gathers of encoded tables on a device against the reference, bit for bit: every encoding,
 // operator, axis, index rule and type of the output. A bad index leaves the output as it was.
 #include <gtest/gtest.h>
 
@@ -42,7 +42,8 @@ class EncodedDevice {
   void on_device(const EncodedGatherPlan& plan, const std::vector<int64_t>& indices, bool fresh,
                  Bytes& output) const {
     output = untouched(plan);
-    CudaMemory memory(output.size()), entries(indices.size() * sizeof(int64_t));
+    DeviceMemory memory(test_device(), output.size());
+    DeviceMemory entries(test_device(), indices.size() * sizeof(int64_t));
     memory.upload(output.data(), output.size());
     entries.upload(indices.data(), entries.bytes());
     const RunOptions options{.output_is_fresh = fresh};
@@ -59,15 +60,15 @@ class EncodedDevice {
   }
 
  private:
-  static std::optional<CudaMemory> sent(const BagBytes& tensor) {
-    std::optional<CudaMemory> memory;
+  static std::optional<DeviceMemory> sent(const BagBytes& tensor) {
+    std::optional<DeviceMemory> memory;
     if (!tensor.bytes.empty()) {
-      memory.emplace(tensor.bytes.size());
+      memory.emplace(test_device(), tensor.bytes.size());
       memory->upload(tensor.bytes.data(), tensor.bytes.size());
     }
     return memory;
   }
-  static const void* start(const std::optional<CudaMemory>& memory, const BagBytes& tensor) {
+  static const void* start(const std::optional<DeviceMemory>& memory, const BagBytes& tensor) {
     return memory ? memory->data() + tensor.first : nullptr;
   }
   static Bytes untouched(const EncodedGatherPlan& plan) {
@@ -77,7 +78,7 @@ class EncodedDevice {
   }
 
   BagProblem problem_;
-  std::optional<CudaMemory> stored_, scales_, zeros_;
+  std::optional<DeviceMemory> stored_, scales_, zeros_;
 };
 
 template <class Options>
@@ -104,9 +105,9 @@ std::vector<int64_t> some_indices(Rng& rng, int64_t count, int64_t extent, bool 
   return indices;
 }
 
-class CudaEncoded : public DeviceTest, public testing::WithParamInterface<Encoding> {};
+class DeviceEncoded : public DeviceTest, public testing::WithParamInterface<Encoding> {};
 
-TEST_P(CudaEncoded, AlongEveryAxis) {
+TEST_P(DeviceEncoded, AlongEveryAxis) {
   Rng rng(4);
   for (int i = 0; i < 6 && !HasFatalFailure(); ++i) {
     const EncodedDevice table(rng, GetParam());
@@ -121,7 +122,7 @@ TEST_P(CudaEncoded, AlongEveryAxis) {
   }
 }
 
-TEST_P(CudaEncoded, ElementsAndTuples) {
+TEST_P(DeviceEncoded, ElementsAndTuples) {
   Rng rng(5);
   for (int i = 0; i < 6 && !HasFatalFailure(); ++i) {
     const EncodedDevice table(rng, GetParam());
@@ -136,7 +137,7 @@ TEST_P(CudaEncoded, ElementsAndTuples) {
   }
 }
 
-TEST_P(CudaEncoded, ABadIndexLeavesTheOutput) {
+TEST_P(DeviceEncoded, ABadIndexLeavesTheOutput) {
   Rng rng(6);
   const EncodedDevice table(rng, GetParam());
   const EncodedGatherPlan plan =
@@ -147,7 +148,7 @@ TEST_P(CudaEncoded, ABadIndexLeavesTheOutput) {
   EXPECT_THROW(table.on_device(plan, {0, table.spec().sizes[0], 0}, true, got), IndexError);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CudaEncoded, testing::ValuesIn(oracle::all_encodings()),
+INSTANTIATE_TEST_SUITE_P(All, DeviceEncoded, testing::ValuesIn(oracle::all_encodings()),
                          [](const auto& one) { return std::string(to_string(one.param)); });
 
 }  // namespace

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// Bags on the GPU against the reference, bit for bit: every encoding, type, pool, form of segments
-// and index rule, by both kernels, with strides, weights, bags that are empty and bags that are
+// Bags on a device against the reference, bit for bit: every encoding, type, pool, form of segments
+// and index rule, by every kernel, with strides, weights, bags that are empty and bags that are
 // long.
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "execution/registry.h"
 #include "helpers/bag_device.h"
 #include "helpers/device.h"
 #include "plan/bag.h"
@@ -16,18 +18,9 @@
 namespace sheaf {
 namespace {
 
-class CudaBag : public DeviceTest {};
+class DeviceBag : public DeviceTest {};
 
-constexpr const char* kKernels[] = {"cuda.bag_rows", "cuda.bag_elements"};
-
-bool accepts(const BagPlan& plan, std::string_view kernel) {
-  try {
-    workspace_bytes(plan, {.device = "cuda"}, {.kernel = kernel});
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
+std::span<const BagKernel> kernels() { return device_backend(test_device()).bag; }
 
 bool is_sound(const BagProblem& problem) {
   try {
@@ -38,24 +31,25 @@ bool is_sound(const BagProblem& problem) {
   }
 }
 
-// Runs on both kernels, on fresh outputs and others. Returns whether a kernel for rows took part.
+// Runs on every kernel that accepts, on fresh outputs and others. Returns whether all of them do.
 bool compare(const BagProblem& problem) {
   const BagPlan plan = problem.plan();
   const BagResult right = problem.on_reference();
   EXPECT_EQ(right.error, "") << plan.str();
-  bool rows = false;
-  for (const char* const kernel : kKernels) {
-    if (accepts(plan, kernel)) {
-      rows = rows || kernel == kKernels[0];
+  size_t ran = 0;
+  for (const BagKernel& kernel : kernels()) {
+    if (kernel.refusal(plan.nest()) == nullptr) {
+      ++ran;
       for (const bool fresh : {false, true}) {
-        const BagResult result = on_device(problem, kernel, fresh);
+        const BagResult result = on_device(problem, kernel.name, fresh);
         EXPECT_EQ(result.error, "") << plan.str();
-        EXPECT_TRUE(result.output == right.output) << kernel << " fresh " << fresh << "\n"
+        EXPECT_TRUE(result.output == right.output) << kernel.name << " fresh " << fresh << "\n"
                                                    << plan.str() << describe(plan.request());
       }
     }
   }
-  return rows;
+  EXPECT_GT(ran, 0u);
+  return ran == kernels().size();
 }
 
 // Bags of 0 to 9 entries.
@@ -99,9 +93,9 @@ const std::vector<DType> kTypes = {boolean, i8,  i16,    i32,  i64, u8,  u16, u3
 const std::vector<Pool> kAllPools = {Pool::kSum, Pool::kMean, Pool::kMax,
                                      Pool::kMin, Pool::kMul,  Pool::kSqrtN};
 
-TEST_F(CudaBag, EveryTypeAndPool) {
+TEST_F(DeviceBag, EveryTypeAndPool) {
   Rng rng(1);
-  int ran = 0, by_rows = 0;
+  int ran = 0, by_all = 0;
   for (const DType type : kTypes) {
     for (const Pool pool : kAllPools) {
       for (const bool wide : {true, false}) {
@@ -114,7 +108,7 @@ TEST_F(CudaBag, EveryTypeAndPool) {
           unweighted.weights = {};
           for (const BagProblem* p : {&problem, static_cast<const BagProblem*>(&unweighted)}) {
             if (is_sound(*p)) {
-              by_rows += compare(*p) ? 1 : 0;
+              by_all += compare(*p) ? 1 : 0;
               ++ran;
             }
           }
@@ -123,7 +117,7 @@ TEST_F(CudaBag, EveryTypeAndPool) {
     }
   }
   EXPECT_GT(ran, 700);
-  EXPECT_GT(by_rows, 50);
+  EXPECT_GT(by_all, 50);
 }
 
 EncodedSpec codes_of(Encoding encoding, int64_t rows, int64_t columns, int variant) {
@@ -150,9 +144,9 @@ EncodedSpec codes_of(Encoding encoding, int64_t rows, int64_t columns, int varia
   return spec;
 }
 
-TEST_F(CudaBag, EveryEncoding) {
+TEST_F(DeviceBag, EveryEncoding) {
   Rng rng(2);
-  int by_rows = 0;
+  int by_all = 0;
   for (int number = 1; number <= static_cast<int>(Encoding::kQ6K); ++number) {
     const auto encoding = static_cast<Encoding>(number);
     for (int variant = 0; variant < 5; ++variant) {
@@ -160,15 +154,15 @@ TEST_F(CudaBag, EveryEncoding) {
         const DType types[] = {f32, f16, bf16};
         const BagOptions options{
             .pool = pool, .accumulate_f32 = variant != 2, .output_type = types[variant % 3]};
-        by_rows += compare(problem_of(codes_of(encoding, 50, 256, variant), some_lengths(rng, 30),
+        by_all += compare(problem_of(codes_of(encoding, 50, 256, variant), some_lengths(rng, 30),
                                       rng, options, variant == 1));
       }
     }
   }
-  EXPECT_GT(by_rows, 20);
+  EXPECT_GT(by_all, 20);
 }
 
-TEST_F(CudaBag, SegmentsOfEveryFormAndType) {
+TEST_F(DeviceBag, SegmentsOfEveryFormAndType) {
   Rng rng(3);
   for (const SegmentForm form : {SegmentForm::kOffsets, SegmentForm::kLengths, SegmentForm::kIds}) {
     for (const DType type : {i8, i16, i32, i64, u8, u16, u32, u64}) {
@@ -196,7 +190,7 @@ TEST_F(CudaBag, SegmentsOfEveryFormAndType) {
   }
 }
 
-TEST_F(CudaBag, EveryIndexRuleAndType) {
+TEST_F(DeviceBag, EveryIndexRuleAndType) {
   Rng rng(4);
   for (const DType type : {i8, i16, i32, i64, u8, u16, u32, u64}) {
     for (const OutOfRange rule : {OutOfRange::kFail, OutOfRange::kClamp, OutOfRange::kWrap,
@@ -227,7 +221,7 @@ TEST_F(CudaBag, EveryIndexRuleAndType) {
   }
 }
 
-TEST_F(CudaBag, StridesOfEveryTensor) {
+TEST_F(DeviceBag, StridesOfEveryTensor) {
   Rng rng(5);
   const BagOptions options{.rule = {.out_of_range = OutOfRange::kSkip}};
   for (const DType type : {f32, f16, f64, u8}) {
@@ -250,7 +244,7 @@ TEST_F(CudaBag, StridesOfEveryTensor) {
 }
 
 // Rows of one word, of words that are no power of two, of several chunks, and of more dimensions.
-TEST_F(CudaBag, RowsOfEverySize) {
+TEST_F(DeviceBag, RowsOfEverySize) {
   Rng rng(6);
   for (const int64_t columns :
        {4, 8, 12, 16, 20, 24, 36, 64, 96, 100, 128, 132, 160, 260, 1000, 1800}) {
@@ -268,7 +262,7 @@ TEST_F(CudaBag, RowsOfEverySize) {
   }
 }
 
-TEST_F(CudaBag, RowsWithoutIndices) {
+TEST_F(DeviceBag, RowsWithoutIndices) {
   Rng rng(7);
   for (const SegmentForm form : {SegmentForm::kOffsets, SegmentForm::kLengths, SegmentForm::kIds}) {
     const std::vector<int64_t> lengths = some_lengths(rng, 25);
@@ -285,7 +279,7 @@ TEST_F(CudaBag, RowsWithoutIndices) {
 }
 
 // More than 256 entries are pooled through a ring in shared memory.
-TEST_F(CudaBag, LongBags) {
+TEST_F(DeviceBag, LongBags) {
   Rng rng(8);
   for (const Pool pool : kAllPools) {
     for (const bool weighted : {false, true}) {
@@ -317,7 +311,7 @@ TEST_F(CudaBag, LongBags) {
   }
 }
 
-TEST_F(CudaBag, LongBagsOfAMatrix) {
+TEST_F(DeviceBag, LongBagsOfAMatrix) {
   Rng rng(9);
   for (const int64_t per_bag : {0, 1, 256, 257, 1500}) {
     for (const DType type : {f32, bf16, f64}) {
@@ -332,7 +326,7 @@ TEST_F(CudaBag, LongBagsOfAMatrix) {
   }
 }
 
-TEST_F(CudaBag, ManyBagsAndLongGaps) {
+TEST_F(DeviceBag, ManyBagsAndLongGaps) {
   Rng rng(10);
   for (const SegmentForm form : {SegmentForm::kOffsets, SegmentForm::kLengths, SegmentForm::kIds}) {
     std::vector<int64_t> lengths(200'000, 0);

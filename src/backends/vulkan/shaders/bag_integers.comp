@@ -1,0 +1,5 @@
+#version 460
+// SPDX-License-Identifier: MIT
+#extension GL_GOOGLE_include_directive : require
+#define INTEGERS
+#include "bag.glsl"
