@@ -2,6 +2,7 @@
 #include "helpers/bag_device.h"
 
 #include "helpers/device.h"
+#include "helpers/guarded_tensor.h"
 #include "sheaf/error.h"
 #include "sheaf/queue.h"
 
@@ -71,4 +72,10 @@ BagResult on_device(const BagProblem& problem, std::string_view kernel, bool fre
   result.output.erase(result.output.begin(), result.output.begin() + kGuard);
   result.output.resize(to.bytes.size());
   return result;
+}
+
+bool takes_next_problem() {
+  static const uint64_t one_in = from_environment("SHEAF_TEST_BAGS_ONE_IN", 1);
+  static uint64_t number = 0;
+  return number++ % one_in == 0;
 }

@@ -31,8 +31,12 @@ bool is_sound(const BagProblem& problem) {
   }
 }
 
-// Runs on every kernel that accepts, on fresh outputs and others. Returns whether all of them do.
+// Runs on every kernel that accepts, on fresh outputs and others. Returns whether all of them do, or
+// the problem is left out.
 bool compare(const BagProblem& problem) {
+  if (!takes_next_problem()) {
+    return true;
+  }
   const BagPlan plan = problem.plan();
   const BagResult right = problem.on_reference();
   EXPECT_EQ(right.error, "") << plan.str();

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "helpers/bag_problem.h"
+#include "helpers/bag_device.h"
 #include "helpers/decode_oracle.h"
 #include "helpers/device.h"
 #include "sheaf/sheaf.h"
@@ -85,6 +85,9 @@ template <class Options>
 void compare(const EncodedDevice& table, const std::vector<int64_t>& indices, const Dims& shape,
              const Options& options) {
   for (const DType type : {f32, f16, bf16}) {
+    if (!takes_next_problem()) {
+      continue;
+    }
     const EncodedGatherPlan plan =
         plan_gather_encoded(table.spec(), TensorSpec(i64, shape), options, type);
     const Bytes expected = table.on_host(plan, indices);

@@ -102,22 +102,21 @@ uvec4 with_entry(Call call, Bag bag, uvec2 p, uvec2 entry, bool inside, uvec2 el
 #else
 
 // A float of any type as the one that is computed in.
-uvec2 as_computed(Bag bag, uint kind, uvec2 bits) {
+uvec4 as_computed(Bag bag, uint kind, uvec4 value) {
   if (kind == bag.computed) {
-    return bits;
+    return value;
   }
-  const uvec2 wide = uvec2(widened(kind, bits.x), 0u);
+  const uvec2 wide = uvec2(widened(kind, value.x), 0u);
 #ifdef NATIVE_F32
-  return wide;
+  return uvec4(wide, 0u, 0u);
 #else
-  return converted(kFloat32, bag.computed, wide);
+  return uvec4(converted(kFloat32, bag.computed, wide), 0u, 0u);
 #endif
 }
 
-uvec2 weight_of(Bag bag, uvec2 p) {
+uvec4 weight_of(Bag bag, uvec2 p) {
   const uvec2 at = times(element_of_entry(bag.weight_places, p), bytes_of_kind(bag.weight_kind));
-  return as_computed(bag, bag.weight_kind,
-                     load_element(bag.weight_kind, plus(bag.weights, at)).xy);
+  return load_element(bag.weight_kind, plus(bag.weights, at));
 }
 
 #ifdef ENCODED
@@ -132,48 +131,44 @@ Decoding row_element(Table table, Bag bag, uvec2 entry, uvec2 element) {
   return decoding_of(table, plus(times(entry, bag.rows_per_entry), row), within);
 }
 
-// One operation of those that an entry takes: two that decode, the product and the reduction.
+// The operations that an entry takes, in order: two that decode its element, the product with its
+// weight, the reduction. A loop, so that the code of one is there once.
 uvec4 with_entry(Call call, Bag bag, uvec2 p, uvec2 entry, bool inside, uvec2 element,
                  uvec4 value) {
+  Table table = Table(call.table);
   uvec4 row = words_of(bag.fill);
+  uint row_kind = bag.computed;
   Decoding decoding = Decoding(0u, kNone, 0u, kNone, 0u);
-  const bool decodes = inside && kDecodes;
-  if (decodes) {
-    decoding = row_element(Table(call.table), bag, entry, element);
+  if (inside && kDecodes) {
+    decoding = row_element(table, bag, entry, element);
     row = uvec4(decoding.value, 0u, 0u, 0u);
+    row_kind = kFloat32;
   } else if (inside) {
-    Table table = Table(call.table);
     row = plain_element(table, entry, element);
-    if (table.kind != bag.computed) {
-      row = uvec4(as_computed(bag, table.kind, row.xy), 0u, 0u);
-    }
+    row_kind = table.kind;
   }
-  for (uint step = decodes ? 0u : 2u; step < 4u; ++step) {
+  for (uint step = kDecodes ? 0u : 2u; step < 4u; ++step) {
     uint kind = bag.computed, operation = bag.reduction;
-    uvec4 a = row, b = row;
+    uvec4 operands[2];
+    operands[0] = step == 3u ? value : row;
+    operands[1] = row;
     if (step < 2u) {
       kind = kFloat32;
       operation = step == 0u ? decoding.first : decoding.second;
-      b = uvec4(step == 0u ? decoding.a : decoding.b, 0u, 0u, 0u);
+      operands[1] = uvec4(step == 0u ? decoding.a : decoding.b, 0u, 0u, 0u);
     } else if (step == 2u) {
-      if (decodes) {
-        a = uvec4(as_computed(bag, kFloat32, row.xy), 0u, 0u);
-        row = a;
-      }
       operation = bag.weighted != 0u ? kMul : kNone;
-      if (operation != kNone) {
-        b = uvec4(weight_of(bag, p), 0u, 0u);
+      operands[1] = operation == kMul ? weight_of(bag, p) : row;
+      for (uint i = 0u; i < 2u; ++i) {
+        operands[i] = as_computed(bag, i == 0u || operation == kNone ? row_kind : bag.weight_kind,
+                                  operands[i]);
       }
-    } else {
-      a = value;
+      row = operands[0];
     }
     if (operation != kNone) {
-      const uvec4 result = reduced_floats(kind, operation, a, b);
-      if (step == 3u) {
-        value = result;
-      } else {
-        row = result;
-      }
+      const uvec4 result = reduced_floats(kind, operation, operands[0], operands[1]);
+      value = step == 3u ? result : value;
+      row = step == 3u ? row : result;
     }
   }
   return value;
@@ -186,20 +181,22 @@ uvec4 pooled(Bag bag, uvec4 joined, uvec2 count) {
   if (is_zero(count)) {
     return words_of(bag.empty);
   }
+#ifdef INTEGERS
+  return bag.pool == kPoolMean
+             ? uvec4(mean_of_integer(bag.computed, joined.xy, count), 0u, 0u)
+             : joined;
+#else
   uvec4 value = joined;
-  if (bag.pool == kPoolMean) {
-    value = mean_of(bag.computed, joined, count);
-  }
-#ifndef INTEGERS
-  const Format f = format_of(bag.computed);
-  if (bag.pool == kPoolSqrtN) {
-    value = uvec4(quotient_of_float(f, joined.xy, root_of_count(count)), 0u, 0u);
+  if (bag.pool == kPoolMean || bag.pool == kPoolSqrtN) {
+    const Number divisor =
+        bag.pool == kPoolMean ? number_of_count(count) : root_of_count(count);
+    value = quotients_of_floats(bag.computed, joined, divisor);
   }
   if (bag.output_kind != bag.computed) {
     value = uvec4(converted(bag.computed, bag.output_kind, value.xy), 0u, 0u);
   }
-#endif
   return value;
+#endif
 }
 
 void main() {

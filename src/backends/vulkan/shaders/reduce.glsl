@@ -42,12 +42,15 @@ void store_element(uint kind, uvec2 at, uvec4 value) {
   }
 }
 
-// Narrow integers as 64 bits, by their sign.
+// Narrow integers as 64 bits, by their sign. Whatever stands above them does not count.
 uvec2 widened_integer(uint kind, uvec2 bits) {
   switch (kind) {
     case kInt8: return sign_extended(bitfieldExtract(int(bits.x), 0, 8));
     case kInt16: return sign_extended(bitfieldExtract(int(bits.x), 0, 16));
     case kInt32: return sign_extended(int(bits.x));
+    case kUInt8: return uvec2(bits.x & 0xFFu, 0u);
+    case kUInt16: return uvec2(bits.x & 0xFFFFu, 0u);
+    case kUInt32: return uvec2(bits.x, 0u);
   }
   return bits;
 }
@@ -192,10 +195,8 @@ uvec2 mean_of_integer(uint kind, uvec2 sum, uvec2 count) {
   return negated(is_zero(rest) ? quotient : plus(quotient, 1u));
 }
 
-uvec4 mean_of(uint kind, uvec4 sum, uvec2 count) {
-  if (kind < kFloat8E4M3) {
-    return kind == kBool ? sum : uvec4(mean_of_integer(kind, sum.xy, count), 0u, 0u);
-  }
+// Part by part.
+uvec4 quotients_of_floats(uint kind, uvec4 sum, Number divisor) {
   const bool is_complex = kind == kComplex64 || kind == kComplex128;
   const bool pairs = kind == kComplex128 || kind == kFloat64;
   const Format f = format_of(is_complex ? kind - 2u : kind);
@@ -203,9 +204,19 @@ uvec4 mean_of(uint kind, uvec4 sum, uvec2 count) {
   for (uint part = 0u; part < 2u; ++part) {
     parts[part] = quotient_of_float(
         f, pairs ? (part == 0u ? sum.xy : sum.zw) : uvec2(part == 0u ? sum.x : sum.y, 0u),
-        number_of_count(count));
+        divisor);
+  }
+  if (!is_complex) {
+    return uvec4(parts[0], 0u, 0u);
   }
   return pairs ? uvec4(parts[0], parts[1]) : uvec4(parts[0].x, parts[1].x, 0u, 0u);
+}
+
+uvec4 mean_of(uint kind, uvec4 sum, uvec2 count) {
+  if (kind < kFloat8E4M3) {
+    return kind == kBool ? sum : uvec4(mean_of_integer(kind, sum.xy, count), 0u, 0u);
+  }
+  return quotients_of_floats(kind, sum, number_of_count(count));
 }
 
 #endif
