@@ -77,9 +77,9 @@ bool names_entry(Call call, Bag bag, uvec2 p, out uvec2 entry, out bool inside) 
   if (bag.indexed != 0u) {
     const uvec2 raw =
         load_raw(nest.index_kind, call.indices, element_of_entry(bag.index_places, p));
-    inside = entry_of(nest, raw, bag.extent, entry);
+    inside = entry_of(rule_of(nest), raw, bag.extent, entry);
     if (!inside) {
-      report_met(call, nest);
+      report_met(call, rule_of(nest));
     }
   }
   return inside ? entry != bag.padding : nest.out_of_range == kFill;

@@ -35,7 +35,7 @@ void main() {
     const uint value = decoded(Table(call.table), plus(at, column));
     bits = converted(kFloat32, call.to_kind, uvec2(value, 0u)).x;
   } else {
-    report_met(call, nest);
+    report_met(call, rule_of(nest));
     bits = call.fill[0];
   }
   const uvec2 to = times(plus(place.grid, column), bytes_of_kind(call.to_kind));
