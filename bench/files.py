@@ -120,13 +120,13 @@ def main():
             except sheaf.FileError as error:
                 print(str(error).splitlines()[0])
                 continue
-            add(f"sheaf ({table.stats['reader']}{suffix})", seconds, table.stats["bytes_read"])
-            read = table.stats["bytes_read"]
+            add(f"sheaf ({table.file_stats['reader']}{suffix})", seconds, table.file_stats["bytes_read"])
+            read = table.file_stats["bytes_read"]
             rate = fio_rate(npy, direct)
             if rate:
                 add(f"fio, as many bytes{suffix}", read / rate, read)
         seconds = best_of(3, npy, lambda: table.gather(ids, reader="pread"))
-        add("sheaf (pread)", seconds, table.stats["bytes_read"])
+        add("sheaf (pread)", seconds, table.file_stats["bytes_read"])
         expected = table.gather(ids)
         add("sheaf, in the page cache", min(timed(lambda: table.gather(ids)) for _ in range(3)))
 

@@ -22,7 +22,7 @@ from ._errors import (
 from ._config import show_config, warn_if_slow
 from ._explain import Explanation, explain
 from ._explain_bags import BagExplanation
-from ._files import File, RowCache, Table, open, open_raw
+from ._files import File, RowCache, open, open_raw
 from ._functions import (
     gather,
     gather_elements,
@@ -50,6 +50,7 @@ from ._moves import (
 )
 from ._numpy_names import add_at, bincount, put_along_axis, take, take_along_axis
 from ._sheaf import BagPlan, Plan, Spec, version
+from ._tables import Table
 from ._threads import get_num_threads, num_threads, read_environment, set_num_threads
 
 __version__ = version()

@@ -10,55 +10,13 @@ program (sheaf.jax), and all other arrays go straight to the compiled part.
 
 from __future__ import annotations
 
-import operator
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import _sheaf
+from ._bag_segments import Segments, segments_of
 from ._dispatch import is_torch, is_traced, torch_bags, traced
 from ._encoded import Encoded, dtype_name
-from ._errors import ArgumentError, refusal
 from ._options import Accumulate, BagRule, Negative, Pool
-
-
-class Segments(NamedTuple):
-    """The array that says which entries a bag has, and what it holds."""
-    array: Any
-    form: str
-    bags: int
-
-
-def _segments(call: str, offsets: Any, lengths: Any, ids: Any, bags: int | None,
-              last_offset: bool) -> Segments:
-    given = [(array, form) for array, form in ((offsets, "offsets"), (lengths, "lengths"),
-                                               (ids, "ids")) if array is not None]
-    if len(given) > 1:
-        raise ArgumentError(refusal(f"{call}: two kinds of segments",
-                                    f"{' and '.join(form for _, form in given)} are given",
-                                    "one of offsets, lengths and ids"))
-    array, form = given[0] if given else (None, "offsets")
-    if last_offset and offsets is None:
-        raise ArgumentError(refusal(f"{call}: last_offset without offsets",
-                                    "it says that offsets have one more entry",
-                                    "offsets, or last_offset=False"))
-    if form != "ids":
-        if bags is not None:
-            raise ArgumentError(refusal(f"{call}: bags without ids",
-                                        f"bags={bags}, but the other segments say how many",
-                                        "ids, or no bags"))
-        return Segments(array, form, -1)
-    return Segments(array, form, _count(call, array) if bags is None else operator.index(bags))
-
-
-def _count(call: str, ids: Any) -> int:
-    """One more than the last id, which is the greatest."""
-    if is_traced(ids):
-        raise ArgumentError(refusal(f"{call}: the number of bags is not known",
-                                    "in a compiled program ids have no values yet",
-                                    "bags=, a number"))
-    if len(ids) == 0:
-        return 0
-    last = ids[-1]
-    return int(last.item() if hasattr(last, "item") else last) + 1
 
 
 def _is_torch_call(*arrays: Any) -> bool:
@@ -101,8 +59,16 @@ def bag(data: Any, indices: Any = None, offsets: Any = None, *, lengths: Any = N
     data may be a sheaf.Encoded, whose rows are decoded. Those and floats narrower than f32 are
     multiplied and added up in f32 and rounded once, to dtype; accumulate=None does it in the type
     of the output. The bits are those of a gather, a conversion, a product and a scatter.
+
+    data may also be a sheaf.Table: the result is then where indices are.
     """
-    segments = _segments("bag", offsets, lengths, ids, bags, last_offset)
+    if _sheaf.is_table(data):
+        return data.bag(indices, offsets, lengths=lengths, ids=ids, bags=bags, weights=weights,
+                        pool=pool, last_offset=last_offset, padding_index=padding_index,
+                        empty_value=empty_value, accumulate=accumulate, dtype=dtype,
+                        out_of_range=out_of_range, negative=negative, fill_value=fill_value,
+                        threads=threads, out=out)
+    segments = segments_of("bag", offsets, lengths, ids, bags, last_offset)
     return _run("bag", data, indices, segments, weights, out, pool=pool, last_offset=last_offset,
                 padding_index=padding_index, empty_value=empty_value, accumulate=accumulate or "",
                 dtype=dtype_name(dtype), out_of_range=out_of_range, negative=negative,
@@ -115,7 +81,7 @@ def segment_reduce(data: Any, offsets: Any = None, *, lengths: Any = None, ids: 
                    accumulate: Accumulate = "f32", dtype: Any = None, threads: int = 0,
                    out: Any = None) -> Any:
     """Rows of data that lie in order, pooled in segments: bag() without indices."""
-    segments = _segments("segment_reduce", offsets, lengths, ids, bags, last_offset)
+    segments = segments_of("segment_reduce", offsets, lengths, ids, bags, last_offset)
     return _run("segment_reduce", data, None, segments, weights, out, pool=pool,
                 last_offset=last_offset, empty_value=empty_value, accumulate=accumulate or "",
                 dtype=dtype_name(dtype), threads=threads)
@@ -128,7 +94,7 @@ def plan_bag(data: Any, indices: Any = None, offsets: Any = None, *, lengths: An
              negative: Negative = "from_end", fill_value: Any = 0,
              out: Any = None) -> _sheaf.BagPlan:
     """bag(), decided but not run. Arrays may be sheaf.Spec, or sheaf.Encoded made of those."""
-    segments = _segments("bag", offsets, lengths, ids, bags, last_offset)
+    segments = segments_of("bag", offsets, lengths, ids, bags, last_offset)
     return _sheaf.plan_bag("bag", data, indices, segments.array, weights, out,
                            form=segments.form, bags=segments.bags, pool=pool,
                            last_offset=last_offset, padding_index=padding_index,

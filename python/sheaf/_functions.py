@@ -68,6 +68,9 @@ def gather(data: Any, indices: Any, axis: int = 0, *, batch_dims: int = 0,
     if (dtype is not None or packed) and type(data) is not Encoded:
         refuse_plain("gather", dtype, packed)
     if not all_numpy(data, indices, out):
+        if _sheaf.is_table(data):
+            return data.gather(indices, axis=axis, batch_dims=batch_dims, out_of_range=out_of_range,
+                               negative=negative, fill_value=fill_value, threads=threads, out=out)
         if type(data) is Encoded:
             if packed:
                 return packed_gather(
@@ -119,6 +122,9 @@ def gather_elements(data: Any, indices: Any, axis: int = 0, *, broadcast: bool =
     if (dtype is not None or packed) and type(data) is not Encoded:
         refuse_plain("gather_elements", dtype, packed)
     if not all_numpy(data, indices, out):
+        if _sheaf.is_table(data):
+            return data.gather_elements(indices, axis=axis, broadcast=broadcast, out_of_range=out_of_range,
+                                        negative=negative, fill_value=fill_value, threads=threads, out=out)
         if type(data) is Encoded:
             if packed:
                 refuse_packed_elements("gather_elements")
@@ -164,6 +170,9 @@ def gather_nd(data: Any, indices: Any, *, batch_dims: int = 0,
     if (dtype is not None or packed) and type(data) is not Encoded:
         refuse_plain("gather_nd", dtype, packed)
     if not all_numpy(data, indices, out):
+        if _sheaf.is_table(data):
+            return data.gather_nd(indices, batch_dims=batch_dims, out_of_range=out_of_range,
+                                  negative=negative, fill_value=fill_value, threads=threads, out=out)
         if type(data) is Encoded:
             if packed:
                 return packed_gather_nd(

@@ -44,6 +44,7 @@ _NUMPY_NAMES = {
     "f64": "float64", "c64": "complex64", "c128": "complex128",
 }
 _ML_NAMES = {"bf16": "bfloat16", "i4": "int4", "u4": "uint4", "i2": "int2", "u2": "uint2"}
+_TORCH_NAMES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
 
 
 def numpy_dtype(dtype: Any) -> Any:
@@ -150,7 +151,7 @@ def array_like(array: Any, exporter: Any) -> Any:
 def torch_empty(like: Any, shape: Any, dtype: str) -> Any:
     """Beside a tensor, of another dtype, which has a name of Sheaf's."""
     torch = sys.modules["torch"]
-    name = {**_NUMPY_NAMES, "bf16": "bfloat16"}[dtype]
+    name = {**_NUMPY_NAMES, **_TORCH_NAMES}[dtype]
     return like.new_empty(shape, dtype=getattr(torch, name))
 
 
@@ -172,3 +173,10 @@ def on_host(array: Any) -> Any:
         if hasattr(array, copy):
             return getattr(array, copy)()
     return numpy.asarray(array)
+
+
+def like_array(array: Any, values: Any) -> Any:
+    """`values`, which are on the host, as an array of the library of `array`."""
+    if _belongs_to(array, "torch"):
+        return sys.modules["torch"].as_tensor(values)
+    return numpy.asarray(values) if isinstance(array, numpy.ndarray) else values

@@ -27,6 +27,7 @@ void bind_moe(nanobind::module_& module);
 void bind_moves(nanobind::module_& module);
 void bind_sharded(nanobind::module_& module);
 void bind_sums(nanobind::module_& module);
+void bind_tables(nanobind::module_& module);
 void bind_torch(nanobind::module_& module);
 void bind_encoded(nanobind::module_& module);
 void bind_bags(nanobind::module_& module);

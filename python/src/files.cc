@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Tables in files, as sheaf/_files.py needs them: results are plain bytes, which get their type
+// Tables in files, as sheaf/_tables.py needs them: results are plain bytes, which get their type
 // there, since NumPy has no name of its own for some of them.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -203,7 +203,7 @@ Table raw_table(const nb::bytes& path, const std::string& type, const std::vecto
                   TensorSpec(dtype_from_name(type), Dims(std::span<const int64_t>(shape))), offset);
 }
 
-// sheaf.Table, once sheaf/_files.py has been imported. Never released: it lives as long as we do.
+// sheaf.Table, once sheaf/_tables.py has been imported. Never released: it lives as long as we do.
 PyObject* table_type = nullptr;
 
 }  // namespace
@@ -267,6 +267,7 @@ void bind_files(nb::module_& module) {
           nb::sig("def tensors(self) -> list[tuple[Any, ...]]"))
       .def("table", &File::table);
   module.def("raw_table", raw_table);
+  module.def("is_table", is_table, "object"_a.none());
   module.def("set_table_type",
              [](nb::handle type) { table_type = nb::borrow(type).release().ptr(); });
 }

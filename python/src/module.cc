@@ -42,6 +42,7 @@ NB_MODULE(_sheaf, module) {
   sheaf::python::bind_gpu(module);
   sheaf::python::bind_jax(module);
   sheaf::python::bind_files(module);
+  sheaf::python::bind_tables(module);
   sheaf::python::bind_moe(module);
   sheaf::python::bind_moves(module);
   sheaf::python::bind_sharded(module);

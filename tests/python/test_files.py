@@ -201,9 +201,9 @@ def test_scatter_replaces_the_file(tmp_path, table):
 def test_cache_and_stats(table):
     cache = sheaf.RowCache(1 << 20)
     table.gather(IDS, cache=cache)
-    assert table.stats["cache_misses"] == 4 and table.stats["bytes_read"] > 0
+    assert table.file_stats["cache_misses"] == 4 and table.file_stats["bytes_read"] > 0
     table.gather(IDS, cache=cache)
-    assert table.stats["cache_hits"] == 4 and table.stats["bytes_read"] == 0
+    assert table.file_stats["cache_hits"] == 4 and table.file_stats["bytes_read"] == 0
     assert cache.hits == 4 and cache.misses == 4 and 0 < cache.nbytes <= 1 << 20
 
 
@@ -390,7 +390,7 @@ def test_arguments_that_change_each_other(tmp_path, table):
             call()  # on the indices as they were, or as they are: 8 * rows small numbers
         except sheaf.Error:
             pass
-    for name in ("dtype", "shape", "nbytes", "path", "stats"):
+    for name in ("dtype", "shape", "nbytes", "path", "file_stats"):
         with pytest.raises(AttributeError):
             setattr(table, name, None)
 

@@ -57,13 +57,19 @@ from ._segments import (
     scatter_sum,
 )
 from ._sharded import ShardedTable
+from ._table import Table
+from ._table_steps import SGD, Adagrad, RowWiseAdagrad
 
 _dispatch.torch = _calls  # what sheaf.gather and the others call
 
 __all__ = [
+    "Adagrad",
     "EmbeddingBag",
     "IndexShapeError",
+    "RowWiseAdagrad",
+    "SGD",
     "ShardedTable",
+    "Table",
     "embedding",
     "embedding_bag",
     "gather",

@@ -51,7 +51,7 @@ def _by_frequency(weight: Tensor, input: Tensor) -> Tensor:
     return result
 
 
-def _compressed(grad: Tensor, indices: Tensor, segments: Any, weights: Any, extent: int,
+def compressed_gradient(grad: Tensor, indices: Tensor, segments: Any, weights: Any, extent: int,
                 options: BagOptions) -> Tensor:
     """The gradient of a table: the distinct rows, ascending, and their sums in order."""
     if grad.device.type == "cpu":
@@ -81,7 +81,7 @@ class _SparseBag(Function):
         weight, indices, segments, weights = ctx.saved_tensors
         of_weight = of_weights = None
         if ctx.needs_input_grad[0]:
-            of_weight = _compressed(grad, indices, segments, weights, ctx.extent, ctx.options)
+            of_weight = compressed_gradient(grad, indices, segments, weights, ctx.extent, ctx.options)
         if weights is not None and ctx.needs_input_grad[3]:
             of_weights = torch.ops.sheaf._bag_weights_gradient(
                 grad, weight, indices, segments, weights, *ctx.options)
@@ -103,7 +103,7 @@ class _SparseRows(Function):
         (input,) = ctx.saved_tensors
         options = BagOptions(padding_index=ctx.padding, negative="out_of_range")
         grad = grad.reshape(-1, grad.shape[-1])
-        return _compressed(grad, input.reshape(-1, 1), None, None, ctx.extent, options), None, None
+        return compressed_gradient(grad, input.reshape(-1, 1), None, None, ctx.extent, options), None, None
 
 
 def _encoded_parts(call: str, weight: Any, encoding: str | None, dtype: Any) -> Any:

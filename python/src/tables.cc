@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: MIT
+//
+// Tables that lie anywhere, as sheaf/_tables.py calls them: rows come to where indices and output
+// are. The arrays that a table was made of live as long as it does.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "bags.h"
+#include "bindings.h"
+#include "call.h"
+#include "encoded.h"
+#include "errors.h"
+#include "gpu.h"
+#include "plan/encoded_gather.h"
+#include "sheaf/table.h"
+#include "support/text.h"
+
+namespace sheaf::python {
+namespace {
+
+using nb::literals::operator""_a;
+
+struct Rows {
+  Table table;
+  std::shared_ptr<const TableViews> views;  // null: the table is in a file
+
+  const View* array() const { return views == nullptr ? nullptr : &views->stored; }
+  bool encoded() const { return table.info().encoded.encoding != Encoding::kPlain; }
+};
+
+// The last copy of a table may be let go of without Python's lock.
+std::shared_ptr<const TableViews> held(std::unique_ptr<TableViews> views) {
+  return {views.release(), [](const TableViews* last) {
+            if (Py_IsInitialized() != 0) {
+              const nb::gil_scoped_acquire lock;
+              delete last;
+            }
+          }};
+}
+
+Rows rows_of_file(const Table& table) { return {table, nullptr}; }
+
+void refuse_copies(const View& view, nb::handle array) {
+  if (PyArray_Check(array.ptr()) && PyArray_DATA(as_array(array.ptr())) != view.tensor.data) {
+    raise_argument(refusal_text(
+        "Table: strides that are not whole elements",
+        "such an array is read by a copy, and a table does not follow what happens to a copy",
+        "a contiguous array"));
+  }
+}
+
+Rows rows_of_array(nb::handle data) {
+  auto views = std::make_unique<TableViews>();
+  Placement placement;
+  view_table(*views, data, "Table", &placement);
+  const nb::object array = is_encoded(data) ? data.attr("stored") : nb::borrow(data);
+  refuse_copies(views->stored, array);
+  const View& stored = views->stored;
+  if (views->decodes() && stored.on_gpu()) {
+    raise_unsupported(refusal_text("Table: encoded rows on a device",
+                                   cat("the rows are on ", text_of(stored.device)),
+                                   "sheaf.gather, or a table of rows in host memory"));
+  }
+  const ConstTensor tensor{stored.tensor.data, stored.tensor.spec};
+  const DLDevice device = stored.device;
+  const std::shared_ptr<const TableViews> kept = held(std::move(views));
+  try {
+    if (kept->decodes()) {
+      return {Table::host_encoded({kept->spec, tensor.data}, kept), kept};
+    }
+    return {is_gpu(device) ? Table::device(gpu::name_of(device), tensor, kept)
+                           : Table::host(tensor, kept),
+            kept};
+  } catch (const Error& error) {
+    raise_by_cause(error);
+  }
+}
+
+// The library keeps the name, and not its characters.
+std::string_view known_reader(std::string_view name) {
+  for (const std::string_view known : {"io_uring", "pread"}) {
+    if (name == known) {
+      return known;
+    }
+  }
+  if (!name.empty()) {
+    raise_argument(refusal_text("Table: unknown reader", cat("reader=\"", name, "\""),
+                                "\"io_uring\" or \"pread\""));
+  }
+  return {};
+}
+
+Rows with_options(const Rows& rows, const std::string& way, int64_t piece_bytes, int pieces,
+                  int threads, bool lock, int64_t cache_bytes,
+                  const std::vector<int64_t>& cached_rows, int64_t memory, int depth, bool direct,
+                  std::string_view reader, nb::handle cache) {
+  TableOptions options;
+  options.way = way;
+  options.piece_bytes = piece_bytes;
+  options.pieces = pieces;
+  options.threads = threads;
+  options.lock = lock;
+  options.cache_bytes = cache_bytes;
+  options.cached_rows = cached_rows;
+  options.file.memory = memory;
+  options.file.depth = depth;
+  options.file.direct = direct;
+  options.file.reader = known_reader(reader);
+  options.file.cache = cache.is_none() ? nullptr : nb::cast<RowCache*>(cache);
+  try {
+    return {rows.table.with(options), rows.views};
+  } catch (const Error& error) {
+    raise_by_cause(error);
+  }
+}
+
+// What a call was passed besides the table.
+struct RowsCall {
+  View indices, segments, weights, out;
+  Placement placement;
+
+  void view(View& into, nb::handle object, Role role, std::string_view call,
+            const Elements* like = nullptr) {
+    if (!object.is_none()) {
+      view_array(into, object, {call, role, like, &placement});
+      refuse_large_elements(into);
+    }
+  }
+
+  void refuse_changed(const Rows& rows, std::string_view call) const {
+    for (const View* view : {&indices, &segments, &weights, &out}) {
+      refuse_if_changed(*view, call);
+    }
+    if (rows.array() != nullptr) {
+      refuse_if_changed(*rows.array(), call);
+    }
+  }
+
+  bool captured() const {
+    return placement.on_gpu && placement.device.device_type != kDLVulkan &&
+           gpu::capturing(placement.stream);
+  }
+};
+
+void check_places(std::string_view call, const Rows& rows, const RowsCall& given) {
+  refuse_other_devices(call, given.placement,
+                       {{"indices", &given.indices},
+                        {"segments", &given.segments},
+                        {"weights", &given.weights},
+                        {"out", &given.out}});
+  const View* const array = rows.array();
+  if (array != nullptr && array->on_gpu() && given.placement.on_gpu &&
+      !same_device(array->device, given.placement.device)) {
+    raise_argument(refusal_text(cat(call, ": the table is on another device"),
+                                cat("the table is on ", text_of(array->device), ", indices is on ",
+                                    text_of(given.placement.device)),
+                                cat("indices moved to ", text_of(array->device),
+                                    ", or on the host: the result is where they are")));
+  }
+  if (given.out.object.is_valid() && !given.out.whole_strides) {
+    raise_argument(refusal_text(cat(call, ": out has strides that are not whole elements"),
+                                "rows are written to it in place", "a contiguous out"));
+  }
+}
+
+// Dates and records are integers and bytes to the library.
+void refuse_other_meaning(std::string_view call, const Rows& rows, const View& out) {
+  const View* const array = rows.array();
+  if (array != nullptr && out.object.is_valid() && !rows.encoded() &&
+      out.tensor.spec.dtype == array->tensor.spec.dtype && !same_meaning(out, *array)) {
+    raise_dtype(refusal_text(cat(call, ": types differ"),
+                             cat("out is ", nb::str(out.dtype).c_str(), ", but the table is ",
+                                 nb::str(array->dtype).c_str()),
+                             "out of that type; nothing is converted"));
+  }
+}
+
+// Whose kind a new result has: that of indices. Where the table is of the same library it also says
+// the dtype, which may have no name here.
+const View& kind_of(const Rows& rows, const RowsCall& given) {
+  const View* const array = rows.array();
+  const View& indices = given.indices;
+  const bool same_library = array != nullptr && array->on_gpu() == indices.on_gpu() &&
+                            array->foreign == indices.foreign &&
+                            (!array->foreign || array_type_of(array->object).library ==
+                                                    array_type_of(indices.object).library);
+  return same_library ? *array : indices;
+}
+
+// Rows of a device that come to the host: what its library still writes is over first.
+void wait_for_table(const Rows& rows) {
+  const View* const array = rows.array();
+  if (array == nullptr || !array->on_gpu()) {
+    return;
+  }
+  const LibraryStream stream = current_stream(array->object, array->device);
+  const Queue queue{.device = gpu::name_of(array->device), .stream = stream.stream};
+  without_gil([&] { wait(queue); });
+}
+
+Queue queue_of(const RowsCall& given, int threads) {
+  return given.placement.on_gpu ? gpu::queue_at(given.placement, {}) : Queue{.threads = threads};
+}
+
+void refuse_captured_verdict(std::string_view call) {
+  raise_unsupported(refusal_text(
+      cat(call, ": out_of_range=\"fail\" in a captured graph"),
+      "a replay of rows from a table cannot report bad indices",
+      "out_of_range=\"clamp\", \"fill\" or \"wrap\"; indices that were checked before"));
+}
+
+// Runs `start(queue)`. `reports`: after it, `end(queue)` may have something to report. On a GPU the
+// call returns before its work is done, unless it must report or its library has no stream.
+template <class Start, class End>
+void run_where_indices_are(const Rows& rows, const RowsCall& given, std::string_view call,
+                           int threads, bool reports, const Start& start, const End& end) {
+  const View* const array = rows.array();
+  const DLDevice none{kDLVulkan, 0};  // which has no current device
+  const gpu::DeviceGuard guard(given.placement.on_gpu                ? given.placement.device
+                               : array != nullptr && array->on_gpu() ? array->device
+                                                                     : none);
+  if (!given.placement.on_gpu) {
+    wait_for_table(rows);
+  } else if (reports && given.captured()) {
+    refuse_captured_verdict(call);
+  }
+  const Queue queue = queue_of(given, threads);
+  given.refuse_changed(rows, call);
+  without_gil([&] { start(queue); });
+  if (given.placement.on_gpu && (reports || given.placement.waits)) {
+    without_gil([&] { end(queue); });
+  }
+}
+
+// The ways that fetch rows have checked indices when they return.
+bool reports_at_the_end(const Plan& plan, const Rows& rows, const Queue& queue) {
+  if (queue.device.empty() || plan.nest().out_of_range != OutOfRange::kFail) {
+    return false;
+  }
+  for (const WayReport& way : table_ways(plan, rows.table, queue)) {
+    if (way.refusal.empty()) {
+      return way.name == "device" || way.name == "mapped";
+    }
+  }
+  return true;  // of a way that is forced
+}
+
+Request gather_request(std::string_view op, const Rows& rows, const RowsCall& given,
+                       const GatherKeywords& keywords) {
+  Request request = request_from(op_from_name(op));
+  const View* const array = rows.array();
+  set_options(request, keywords, array == nullptr || rows.encoded() ? nullptr : array->descr());
+  request.data = rows.table.spec();
+  request.indices = given.indices.tensor.spec;
+  if (given.out.object.is_valid()) {
+    request.set_output(given.out.tensor.spec);
+  }
+  return request;
+}
+
+void gather_plain(const Plan& plan, const Rows& rows, const RowsCall& given, void* output,
+                  int threads) {
+  const bool reports = reports_at_the_end(plan, rows, queue_of(given, threads));
+  run_where_indices_are(
+      rows, given, plan.request().name, threads, reports,
+      [&](const Queue& queue) { run(plan, rows.table, given.indices.tensor.data, output, queue); },
+      [&](const Queue& queue) { finish(plan, rows.table, queue); });
+}
+
+void gather_decoded(const EncodedGatherPlan& plan, const Rows& rows, const RowsCall& given,
+                    void* output, int threads) {
+  run_where_indices_are(
+      rows, given, plan.decoded_gather().request().name, threads, false,
+      [&](const Queue& queue) { run(plan, rows.table, given.indices.tensor.data, output, queue); },
+      [](const Queue& queue) { wait(queue); });
+}
+
+EncodedGatherPlan decoding_plan(const Rows& rows, const Request& request, DType type) {
+  try {
+    return make_encoded_gather(rows.table.info().encoded, request, type);
+  } catch (const Error& error) {
+    raise_by_cause(error);
+  }
+}
+
+// Calls `run_into(output)` with out's memory, or with that of a new array like `like`.
+template <class RunInto>
+nb::object into_result(std::string_view call, const View& like, const TensorSpec& spec,
+                       const View& out, nb::handle passed_out, const RunInto& run_into) {
+  if (!passed_out.is_none()) {
+    run_into(out.tensor.data);
+    return nb::borrow(passed_out);
+  }
+  try {
+    Result result(like, TensorSpec(spec.dtype, spec.sizes));
+    run_into(result.memory());
+    return result.finish(false);
+  } catch (nb::python_error& error) {
+    raise_as_refusal(error, cat(call, ": no array for the result"),
+                     "out=, an array for the result");
+  }
+}
+
+nb::object gather_rows(const Rows& rows, std::string_view op, nb::handle indices, nb::handle out,
+                       int64_t axis, int64_t batch_dims, bool broadcast,
+                       std::string_view out_of_range, std::string_view negative,
+                       nb::handle fill_value, nb::handle dtype, bool packed, int threads) {
+  const std::string_view name = to_string(op_from_name(op));
+  RowsCall given;
+  given.view(given.indices, indices, Role::kIndices, name);
+  given.view(given.out, out, Role::kOutput, name);
+  check_places(name, rows, given);
+  refuse_other_meaning(name, rows, given.out);
+  const Request request = gather_request(
+      op, rows, given, {axis, batch_dims, broadcast, out_of_range, negative, fill_value});
+  const int limit = thread_limit(threads);
+  const View& like = kind_of(rows, given);
+  if (rows.encoded() && !packed) {
+    const DType type = !dtype.is_none() ? dtype_from(dtype, name)
+                       : out.is_none()  ? f32
+                                        : given.out.tensor.spec.dtype;
+    const EncodedGatherPlan plan = decoding_plan(rows, request, type);
+    return into_result(name, like, plan.output(), given.out, out,
+                       [&](void* output) { gather_decoded(plan, rows, given, output, limit); });
+  }
+  const auto known = plan_for(request);
+  return into_result(name, like, known->plan.output(), given.out, out,
+                     [&](void* output) { gather_plain(known->plan, rows, given, output, limit); });
+}
+
+std::string explain_rows(const Rows& rows, std::string_view op, nb::handle indices, int64_t axis,
+                         int64_t batch_dims, bool broadcast, std::string_view out_of_range,
+                         std::string_view negative) {
+  RowsCall given;
+  given.view(given.indices, indices, Role::kIndices, "explain");
+  check_places("explain", rows, given);
+  const Request request = gather_request(
+      op, rows, given, {axis, batch_dims, broadcast, out_of_range, negative, nb::handle()});
+  const auto known = plan_for(request);
+  std::string text;
+  const Queue queue = queue_of(given, 0);
+  without_gil([&] { text = explain(known->plan, rows.table, queue); });
+  return text;
+}
+
+nb::object bag_rows(const Rows& rows, nb::handle indices, nb::handle segments, nb::handle weights,
+                    nb::handle out, std::string_view pool, std::string_view form, bool last_offset,
+                    int64_t bags, nb::handle padding_index, nb::handle empty_value,
+                    std::string_view accumulate, nb::handle dtype, std::string_view out_of_range,
+                    std::string_view negative, nb::handle fill_value, int threads) {
+  BagRequest request;
+  request.name = "bag";
+  request.specs.data = rows.encoded() ? rows.table.info().encoded : EncodedSpec(rows.table.spec());
+  const Elements like = weights_of(request.specs.data);
+  RowsCall given;
+  given.view(given.indices, indices, Role::kIndices, request.name);
+  given.view(given.segments, segments, Role::kSegments, request.name);
+  given.view(given.weights, weights, Role::kWeights, request.name, &like);
+  given.view(given.out, out, Role::kOutput, request.name);
+  check_places(request.name, rows, given);
+  const auto spec_of = [](const View& view) {
+    return view.object.is_valid() ? std::optional(view.tensor.spec) : std::nullopt;
+  };
+  request.specs.indices = spec_of(given.indices);
+  request.specs.segments = spec_of(given.segments);
+  request.specs.weights = spec_of(given.weights);
+  const View* const array = rows.array();
+  request.options = bag_options(request.name,
+                                {pool, form, last_offset, bags, padding_index, empty_value,
+                                 accumulate, dtype, out_of_range, negative, fill_value},
+                                array == nullptr || rows.encoded() ? nullptr : array->descr());
+  if (!out.is_none()) {
+    request.output = given.out.tensor.spec;
+    if (!request.options.output_type) {
+      request.options.output_type = given.out.tensor.spec.dtype;
+    }
+  }
+  const BagPlan plan = bag_plan(request);
+  const bool reports = plan.checked_gather() != nullptr || plan.nest().per_bag < 0;
+  const View& kind = kind_of(rows, given);
+  return into_result(request.name, kind, plan.output(), given.out, out, [&](void* output) {
+    const BagMemory memory{.indices = given.indices.tensor.data,
+                           .segments = given.segments.tensor.data,
+                           .weights = given.weights.tensor.data,
+                           .output = output};
+    run_where_indices_are(
+        rows, given, request.name, thread_limit(threads), reports,
+        [&](const Queue& queue) { run(plan, rows.table, memory, queue); },
+        [&](const Queue& queue) { finish(plan, rows.table, queue); });
+  });
+}
+
+nb::dict stats_of(const Rows& rows) {
+  const TableStats stats = sheaf::stats(rows.table);
+  nb::dict dict;
+  dict["calls"] = stats.calls;
+  dict["rows"] = stats.rows;
+  dict["rows_fetched"] = stats.rows_fetched;
+  dict["bytes_to_device"] = stats.bytes_to_device;
+  dict["cache_hits"] = stats.cache_hits;
+  dict["cache_misses"] = stats.cache_misses;
+  dict["pieces"] = stats.pieces;
+  dict["staging_bytes"] = stats.staging_bytes;
+  dict["staging_pinned"] = stats.staging_pinned;
+  dict["way"] = stats.way;
+  return dict;
+}
+
+nb::tuple sizes_of(const Dims& sizes) {
+  nb::list list;
+  for (const int64_t size : sizes) {
+    list.append(size);
+  }
+  return nb::tuple(list);
+}
+
+// Sheaf's name of the elements' type, sizes, bytes, the place, and the encoding or "plain".
+nb::tuple described(const Rows& rows) {
+  const TableInfo& info = rows.table.info();
+  const View* const array = rows.array();
+  const std::string place = array != nullptr && array->on_gpu()
+                                ? text_of(array->device)
+                                : std::string(to_string(rows.table.place()));
+  return nb::make_tuple(info.spec.dtype.name(),
+                        sizes_of(rows.encoded() ? info.encoded.sizes : info.spec.sizes), info.bytes,
+                        place, std::string(to_string(info.encoded.encoding)));
+}
+
+}  // namespace
+
+void bind_tables(nb::module_& module) {
+  nb::class_<Rows>(module, "TableRows", "Rows that come to where indices and output are.")
+      .def("described", described, nb::sig("def described(self) -> tuple[Any, ...]"))
+      .def("with_options", with_options, nb::kw_only(), "way"_a = "",
+           "piece_bytes"_a = TableOptions{}.piece_bytes, "pieces"_a = TableOptions{}.pieces,
+           "threads"_a = 0, "lock"_a = false, "cache_bytes"_a = 0,
+           "cached_rows"_a = std::vector<int64_t>{}, "memory"_a = FileOptions{}.memory,
+           "depth"_a = FileOptions{}.depth, "direct"_a = false, "reader"_a = "",
+           "cache"_a.none() = nb::none(), nb::keep_alive<0, 13>())
+      .def("gather", gather_rows, "op"_a, "indices"_a.none(), "out"_a.none(), nb::kw_only(),
+           "axis"_a = 0, "batch_dims"_a = 0, "broadcast"_a = false, "out_of_range"_a = "fail",
+           "negative"_a = "from_end", "fill_value"_a.none() = 0, "dtype"_a.none() = nb::none(),
+           "packed"_a = false, "threads"_a = 0)
+      .def("bag", bag_rows, "indices"_a.none(), "segments"_a.none(), "weights"_a.none(),
+           "out"_a.none(), nb::kw_only(), "pool"_a = "sum", "form"_a = "offsets",
+           "last_offset"_a = false, "bags"_a = -1, "padding_index"_a.none() = nb::none(),
+           "empty_value"_a.none() = 0, "accumulate"_a = "f32", "dtype"_a.none() = nb::none(),
+           "out_of_range"_a = "fail", "negative"_a = "from_end", "fill_value"_a.none() = 0,
+           "threads"_a = 0)
+      .def("explain", explain_rows, "op"_a, "indices"_a.none(), nb::kw_only(), "axis"_a = 0,
+           "batch_dims"_a = 0, "broadcast"_a = false, "out_of_range"_a = "fail",
+           "negative"_a = "from_end")
+      .def("stats", stats_of, nb::sig("def stats(self) -> dict[str, Any]"))
+      .def("forget_cached_rows", [](const Rows& rows) { forget_cached_rows(rows.table); });
+  module.def("rows_of_file", rows_of_file, "table"_a, "The rows of a table in a file.");
+  module.def("rows_of_array", rows_of_array, "data"_a.none(),
+             "The rows of an array, or of a sheaf.Encoded.");
+}
+
+}  // namespace sheaf::python
