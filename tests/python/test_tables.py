@@ -286,3 +286,23 @@ def test_bags_have_the_results_of_arrays(pool, file):
         np.testing.assert_array_equal(got, expected)
     with pytest.raises(sheaf.IndexError, match="50"):
         sheaf.Table(ROWS).bag([[50]])
+
+
+def test_the_documented_calls(file, monkeypatch):
+    monkeypatch.chdir(file.parent)
+    ids, updates = np.array([3, 1]), np.ones((2, 6), np.float32)
+    weights = ROWS.copy()
+    # [example tables-python]
+    table = sheaf.Table("t.npy")                          # or ("model.safetensors", "embed.weight")
+    rows = table.gather(ids)                              # where ids are: NumPy's give NumPy's
+    sums = table.bag(ids, [0, 1], pool="mean")
+
+    table = sheaf.Table(weights, cache_bytes=1 << 20)     # an array of the host, or of a GPU
+    rows = table.gather(ids, out_of_range="clamp")
+    table.scatter(ids, updates, reduction="add")          # into `weights`
+    print(table.explain(ids))                             # which way rows take, and why
+    print(table.stats()["way"], table.stats()["rows"])
+    # [/example]
+    np.testing.assert_array_equal(rows, ROWS[ids])
+    np.testing.assert_array_equal(sums, ROWS[ids])
+    np.testing.assert_array_equal(weights[ids], ROWS[ids] + 1)
