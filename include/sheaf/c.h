@@ -321,3 +321,4 @@ void sheaf_plan_destroy(sheaf_plan* plan);
 #pragma GCC visibility pop
 
 #include "sheaf/c_bags.h"
+#include "sheaf/c_tables.h"
