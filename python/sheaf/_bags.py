@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _sheaf
 from ._bag_segments import Segments, segments_of
-from ._dispatch import is_torch, is_traced, torch_bags, traced
+from ._dispatch import is_table, is_torch, is_traced, torch_bags, traced
 from ._encoded import Encoded, dtype_name
 from ._options import Accumulate, BagRule, Negative, Pool
 
@@ -62,7 +62,7 @@ def bag(data: Any, indices: Any = None, offsets: Any = None, *, lengths: Any = N
 
     data may also be a sheaf.Table: the result is then where indices are.
     """
-    if _sheaf.is_table(data):
+    if is_table(data):
         return data.bag(indices, offsets, lengths=lengths, ids=ids, bags=bags, weights=weights,
                         pool=pool, last_offset=last_offset, padding_index=padding_index,
                         empty_value=empty_value, accumulate=accumulate, dtype=dtype,

@@ -29,6 +29,11 @@ def is_torch(array: Any) -> bool:
     return hasattr(array, "__torch_function__")
 
 
+def is_table(data: Any) -> bool:
+    """Whether it is a sheaf.Table. By a name, which torch.compile can follow."""
+    return hasattr(data, "forget_cached_rows")
+
+
 def torch_calls() -> Any:
     """What runs calls on tensors of PyTorch."""
     return torch or _import_torch_calls()

@@ -13,7 +13,7 @@ from typing import Any, Sequence, TypeVar, Union, overload
 from numpy.typing import NDArray
 
 from . import _sheaf
-from ._dispatch import all_numpy, is_torch, is_traced, torch_calls, traced
+from ._dispatch import all_numpy, is_table, is_torch, is_traced, torch_calls, traced
 from ._decoded import (
     decoded,
     packed_gather,
@@ -68,7 +68,7 @@ def gather(data: Any, indices: Any, axis: int = 0, *, batch_dims: int = 0,
     if (dtype is not None or packed) and type(data) is not Encoded:
         refuse_plain("gather", dtype, packed)
     if not all_numpy(data, indices, out):
-        if _sheaf.is_table(data):
+        if is_table(data):
             return data.gather(indices, axis=axis, batch_dims=batch_dims, out_of_range=out_of_range,
                                negative=negative, fill_value=fill_value, threads=threads, out=out)
         if type(data) is Encoded:
@@ -122,9 +122,10 @@ def gather_elements(data: Any, indices: Any, axis: int = 0, *, broadcast: bool =
     if (dtype is not None or packed) and type(data) is not Encoded:
         refuse_plain("gather_elements", dtype, packed)
     if not all_numpy(data, indices, out):
-        if _sheaf.is_table(data):
-            return data.gather_elements(indices, axis=axis, broadcast=broadcast, out_of_range=out_of_range,
-                                        negative=negative, fill_value=fill_value, threads=threads, out=out)
+        if is_table(data):
+            return data.gather_elements(indices, axis=axis, broadcast=broadcast,
+                                        out_of_range=out_of_range, negative=negative,
+                                        fill_value=fill_value, threads=threads, out=out)
         if type(data) is Encoded:
             if packed:
                 refuse_packed_elements("gather_elements")
@@ -170,9 +171,10 @@ def gather_nd(data: Any, indices: Any, *, batch_dims: int = 0,
     if (dtype is not None or packed) and type(data) is not Encoded:
         refuse_plain("gather_nd", dtype, packed)
     if not all_numpy(data, indices, out):
-        if _sheaf.is_table(data):
+        if is_table(data):
             return data.gather_nd(indices, batch_dims=batch_dims, out_of_range=out_of_range,
-                                  negative=negative, fill_value=fill_value, threads=threads, out=out)
+                                  negative=negative, fill_value=fill_value, threads=threads,
+                                  out=out)
         if type(data) is Encoded:
             if packed:
                 return packed_gather_nd(

@@ -267,7 +267,6 @@ void bind_files(nb::module_& module) {
           nb::sig("def tensors(self) -> list[tuple[Any, ...]]"))
       .def("table", &File::table);
   module.def("raw_table", raw_table);
-  module.def("is_table", is_table, "object"_a.none());
   module.def("set_table_type",
              [](nb::handle type) { table_type = nb::borrow(type).release().ptr(); });
 }

@@ -30,6 +30,7 @@ using nb::literals::operator""_a;
 struct Rows {
   Table table;
   std::shared_ptr<const TableViews> views;  // null: the table is in a file
+  std::string way = {};                     // that the options force
 
   const View* array() const { return views == nullptr ? nullptr : &views->stored; }
   bool encoded() const { return table.info().encoded.encoding != Encoding::kPlain; }
@@ -115,7 +116,7 @@ Rows with_options(const Rows& rows, const std::string& way, int64_t piece_bytes,
   options.file.reader = known_reader(reader);
   options.file.cache = cache.is_none() ? nullptr : nb::cast<RowCache*>(cache);
   try {
-    return {rows.table.with(options), rows.views};
+    return {rows.table.with(options), rows.views, way};
   } catch (const Error& error) {
     raise_by_cause(error);
   }
@@ -244,12 +245,14 @@ bool reports_at_the_end(const Plan& plan, const Rows& rows, const Queue& queue) 
   if (queue.device.empty() || plan.nest().out_of_range != OutOfRange::kFail) {
     return false;
   }
-  for (const WayReport& way : table_ways(plan, rows.table, queue)) {
-    if (way.refusal.empty()) {
-      return way.name == "device" || way.name == "mapped";
-    }
+  std::string way = rows.way;
+  if (way.empty()) {
+    const std::vector<WayReport> ways = table_ways(plan, rows.table, queue);
+    const auto first = std::find_if(ways.begin(), ways.end(),
+                                    [](const WayReport& each) { return each.refusal.empty(); });
+    way = first == ways.end() ? "" : first->name;
   }
-  return true;  // of a way that is forced
+  return way != "ring" && way != "file";
 }
 
 Request gather_request(std::string_view op, const Rows& rows, const RowsCall& given,

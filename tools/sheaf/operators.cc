@@ -6,14 +6,15 @@
 #include <cerrno>
 #include <charconv>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "advice.h"
 #include "command.h"
+#include "files/done.h"
 #include "files/encoded_run.h"
 #include "files/launched.h"
 #include "files/standard_output.h"
+#include "files/table_run.h"
 #include "files/tensor_argument.h"
 #include "files/whole_run.h"
 #include "io/own_input.h"
@@ -46,7 +47,7 @@ struct OperatorOptions {
   bool broadcast = false, exclude_self = false, onto_zeros = false;
   std::string negative = "from_end", out_of_range = "fail", fill = "0", reduction = "none";
   FileOptions file;
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, verbose = false;
 };
 
 template <class Value>
@@ -87,33 +88,44 @@ Request request_of(const OperatorOptions& o, const TensorSpec& data, const Tenso
   return r;
 }
 
-// Whole tensors, in memory: for a device, and for a scatter into a pipe.
+void put_output(const OperatorOptions& o, const ConstTensor& output) {
+  if (o.output == "-") {
+    write_npy(output);
+  } else {
+    save(o.output, "output", output, o.file);
+  }
+}
+
+// Whole tensors, in memory: for a scatter on a device, or into a pipe.
 FileStats run_in_memory(const OperatorOptions& o, const Plan& plan, const Table& data,
                         const ConstTensor& indices, const ConstTensor& updates) {
   const Array output = run_whole(plan, data, indices, updates, o.device, o.file.threads);
-  if (o.output == "-") {
-    write_npy(output.tensor());
-  } else {
-    save(o.output, "output", output.tensor(), o.file);
-  }
+  put_output(o, output.tensor());
   FileStats stats;
   stats.bytes_read = data.info().bytes;
   stats.reader = o.device.empty() ? "pread" : o.device;
   return stats;
 }
 
-FileStats gather_from_file(const OperatorOptions& o, const Plan& plan, const Table& data,
-                           const ConstTensor& indices) {
+// By either kind of plan.
+template <class AnyPlan>
+Done gather_from_file(const OperatorOptions& o, const AnyPlan& plan, const Table& data,
+                      const ConstTensor& indices) {
   if (!o.device.empty()) {
-    return run_in_memory(o, plan, data, indices, {});
+    const DeviceGather gathered = gather_on_device(plan, data, indices, o.device, o.file);
+    if (o.verbose) {
+      std::cerr << gathered.ways;
+    }
+    put_output(o, gathered.output.tensor());
+    return {{.reader = o.device}, gathered.stats};
   }
   if (o.output != "-") {
-    return run_to_file(plan, data, indices, o.output, o.file);
+    return {run_to_file(plan, data, indices, o.output, o.file)};
   }
   Array output(plan.output());
-  FileStats stats = run(plan, data, indices, output.tensor(), o.file);
+  const FileStats stats = run(plan, data, indices, output.tensor(), o.file);
   write_npy(output.tensor());
-  return stats;
+  return {stats};
 }
 
 FileStats scatter_into_file(const OperatorOptions& o, const Plan& plan, const Table& data,
@@ -125,35 +137,13 @@ FileStats scatter_into_file(const OperatorOptions& o, const Plan& plan, const Ta
   return run_scatter_to_file(plan, data, indices, updates, path, o.file);
 }
 
-FileStats gather_decoded(const OperatorOptions& o, const EncodedGatherPlan& plan, const Table& data,
-                         const ConstTensor& indices) {
-  if (o.output != "-") {
-    return run_to_file(plan, data, indices, o.output, o.file);
-  }
-  Array output(plan.output());
-  FileStats stats = run(plan, data, indices, output.tensor(), o.file);
-  write_npy(output.tensor());
-  return stats;
-}
-
-void report(const OperatorOptions& o, const TensorSpec& output, const FileStats& stats) {
+void report(const OperatorOptions& o, const TensorSpec& output, const Done& done) {
   std::ostream& out = o.output == "-" ? std::cerr : std::cout;
   if (o.json) {
-    out << nlohmann::ordered_json{{"op", to_string(o.op)},
-                                  {"output",
-                                   {{"dtype", output.dtype.name()},
-                                    {"shape", std::vector<int64_t>(output.sizes.begin(),
-                                                                   output.sizes.end())}}},
-                                  {"blocks", stats.blocks},
-                                  {"bytes_read", stats.bytes_read},
-                                  {"requests", stats.requests},
-                                  {"reader", stats.reader}}
-               .dump()
-        << "\n";
+    out << json_of(to_string(o.op), output, done) << "\n";
   } else if (!o.quiet && o.output != "-") {
-    out << output.str() << " to " << printable(o.in_place ? o.data : o.output) << "; read "
-        << bytes_text(stats.bytes_read) << " in " << grouped(stats.requests)
-        << (stats.requests == 1 ? " request\n" : " requests\n");
+    out << output.str() << " to " << printable(o.in_place ? o.data : o.output) << "; "
+        << summary_of(done, o.device);
   }
 }
 
@@ -199,17 +189,17 @@ void run_once(const OperatorOptions& o, const Array& indices, std::optional<Prog
     refuse_encoded_scatter(data);
   }
   Request request = request_of(o, data.spec(), indices.spec());
-  if (const auto type = is_scatter(o.op) ? std::nullopt : decoded_type(data, o.as, o.device)) {
+  if (const auto type = is_scatter(o.op) ? std::nullopt : decoded_type(data, o.as)) {
     const EncodedGatherPlan plan = make_encoded_gather(data.info().encoded, request, *type);
-    const FileStats stats = gather_decoded(o, plan, data, indices.tensor());
+    const Done done = gather_from_file(o, plan, data, indices.tensor());
     bar.reset();
-    return report(o, plan.output(), stats);
+    return report(o, plan.output(), done);
   }
   if (!is_scatter(o.op)) {
     const Plan plan = make_plan(request);
-    const FileStats stats = gather_from_file(o, plan, data, indices.tensor());
+    const Done done = gather_from_file(o, plan, data, indices.tensor());
     bar.reset();
-    return report(o, plan.output(), stats);
+    return report(o, plan.output(), done);
   }
   const Array updates = updates_argument(o.updates, make_plan(request).updates());
   request.updates = updates.spec();
@@ -217,7 +207,7 @@ void run_once(const OperatorOptions& o, const Array& indices, std::optional<Prog
   const Plan plan = make_plan(request);
   const FileStats stats = scatter_into_file(o, plan, data, indices.tensor(), updates.tensor());
   bar.reset();
-  report(o, plan.output(), stats);
+  report(o, plan.output(), {stats});
 }
 
 int run_operator(OperatorOptions& o) {
@@ -259,6 +249,8 @@ std::string examples(Op op) {
     case Op::kGather:
       return "  sheaf gather model.safetensors:embed 3,1,-2 -o rows.npy\n"
              "  sheaf gather model.gguf:token_embd.weight ids.npy -o rows.npy --as f16\n"
+             "  sheaf gather model.safetensors:embed ids.npy -o rows.npy --device vulkan "
+             "--verbose\n"
              "  mpirun -n 4 sheaf gather table.npy ids.npy -o rows.npy\n"
              "  cut -f1 log.tsv | sheaf gather table.npy - -o - | python3 plot.py";
     case Op::kGatherElements: return "  sheaf gather_elements scores.npy best.npy --axis 1 -o -";
@@ -339,11 +331,17 @@ void add_file_options(CLI::App& command, OperatorOptions& o) {
   add_format_option(command, o.format);
   command.add_flag("--direct", o.file.direct, "Read past the page cache (O_DIRECT)");
   CLI::Option* device =
-      command.add_option("--device", o.device, "Run there, on the whole table; see sheaf doctor")
+      command
+          .add_option("--device", o.device,
+                      is_scatter(o.op) ? "Run there, on the whole table; see sheaf doctor"
+                                       : "Run there, on the rows asked for; see sheaf doctor")
           ->check(CLI::Validator(check_device, ""))
           ->option_text("NAME");
   if (is_scatter(o.op)) {
     device->excludes("--in-place");
+  }
+  if (!is_scatter(o.op)) {
+    command.add_flag("--verbose", o.verbose, "With --device: what each way to the rows says");
   }
   command.add_flag("--json", o.json, "Print what was read as a JSON object");
   command.add_flag("--quiet", o.quiet, "No progress bar and no summary");

@@ -22,8 +22,7 @@ bool is_encoded(const TableInfo& info) { return info.encoded.encoding != Encodin
 
 }  // namespace
 
-std::optional<DType> decoded_type(const Table& data, const std::string& as,
-                                  const std::string& device) {
+std::optional<DType> decoded_type(const Table& data, const std::string& as) {
   if (!is_encoded(data.info())) {
     if (!as.empty()) {
       refuse_encoding("--as is for encoded tables", data, "no --as; sheaf convert changes files");
@@ -32,9 +31,6 @@ std::optional<DType> decoded_type(const Table& data, const std::string& as,
   }
   if (as == "packed") {
     return std::nullopt;
-  }
-  if (!device.empty()) {
-    refuse_encoding("encoded rows are decoded on the host", data, "no --device, or --as packed");
   }
   return dtype_from_name(as.empty() ? "f32" : as);
 }

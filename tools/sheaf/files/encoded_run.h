@@ -11,9 +11,8 @@
 namespace sheaf::cli {
 
 // The type that rows of `data` are decoded to; nothing if they are moved as they are. `as` is the
-// user's word, empty if there was none. Refuses it for plain tables, and a device for encoded ones.
-std::optional<DType> decoded_type(const Table& data, const std::string& as,
-                                  const std::string& device);
+// user's word, empty if there was none. Refuses it for plain tables.
+std::optional<DType> decoded_type(const Table& data, const std::string& as);
 
 // Encoded rows are only read.
 void refuse_encoded_scatter(const Table& data);
