@@ -77,6 +77,7 @@ TEST_F(TableRun, WhatWasDoneInWords) {
   EXPECT_EQ(json["way"], "file");
   EXPECT_EQ(json["pieces"], 2);
   EXPECT_EQ(json["bytes_to_device"], 2048);
+  EXPECT_FALSE(json.contains("bytes_read")) << "which nobody counted";
 }
 
 TEST_F(TableRun, TheProgramOnEveryDeviceThatIsThere) {

@@ -14,17 +14,18 @@ std::string json_of(std::string_view op, const TensorSpec& output, const Done& d
       {"op", op},
       {"output",
        {{"dtype", output.dtype.name()},
-        {"shape", std::vector<int64_t>(output.sizes.begin(), output.sizes.end())}}},
-      {"blocks", done.read.blocks},
-      {"bytes_read", done.read.bytes_read},
-      {"requests", done.read.requests},
-      {"reader", done.read.reader}};
+        {"shape", std::vector<int64_t>(output.sizes.begin(), output.sizes.end())}}}};
   if (done.on_device) {
     json["way"] = done.on_device->way;
     json["rows_fetched"] = done.on_device->rows_fetched;
     json["bytes_to_device"] = done.on_device->bytes_to_device;
     json["pieces"] = done.on_device->pieces;
+  } else {
+    json["blocks"] = done.read.blocks;
+    json["bytes_read"] = done.read.bytes_read;
+    json["requests"] = done.read.requests;
   }
+  json["reader"] = done.read.reader;
   return json.dump();
 }
 
