@@ -65,6 +65,11 @@ class Table {
   static Table host_encoded(const Encoded& data, std::shared_ptr<const void> held);
   static Table device(std::string_view device, const ConstTensor& data,
                       std::shared_ptr<const void> held);
+  // The same for memory that run_scatter() of sheaf/table.h may write to. Table::host(Array) is
+  // such a table. Refuses elements that share bytes.
+  static Table host_writable(const Tensor& data, std::shared_ptr<const void> held);
+  static Table device_writable(std::string_view device, const Tensor& data,
+                               std::shared_ptr<const void> held);
 
   TablePlace place() const;
   // The same rows with other options, and pieces, cache and statistics of their own.

@@ -93,6 +93,17 @@ void check_indices_and_output(const Plan& plan, const TensorMemory& memory, bool
   }
 }
 
+void check_indices(const Plan& plan, const void* indices) {
+  refuse_other_call(plan, false);
+  check_pointer(plan, "indices", indices, plan.ranges().indices);
+}
+
+void check_indices_and_updates(const Plan& plan, const TensorMemory& memory) {
+  refuse_other_call(plan, true);
+  check_pointer(plan, "indices", memory.indices, plan.ranges().indices);
+  check_pointer(plan, "updates", memory.updates, plan.ranges().updates);
+}
+
 void check_scatter_memory(const Plan& plan, const TensorMemory& memory) {
   refuse_other_call(plan, true);
   const TensorRanges& ranges = plan.ranges();

@@ -30,4 +30,10 @@ void check_scatter_memory(const Plan& plan, const TensorMemory& memory);
 // `same_memory`: they are in the same, so that they may overlap.
 void check_indices_and_output(const Plan& plan, const TensorMemory& memory, bool same_memory);
 
+// The same for the indices alone, of a gather.
+void check_indices(const Plan& plan, const void* indices);
+
+// The same for a scatter whose output is in other memory: only indices and updates are looked at.
+void check_indices_and_updates(const Plan& plan, const TensorMemory& memory);
+
 }  // namespace sheaf

@@ -12,7 +12,7 @@ struct StagingSteps {
   // Host memory that the device copies from by itself; null if there is none left.
   void* (*allocate)(size_t bytes);
   void (*release)(void* memory);
-  // Makes the caller's memory the same kind; false if that is refused.
+  // Makes the caller's memory the same kind; false if that is refused. Null: kernels read none.
   bool (*lock)(const void* memory, size_t bytes);
   void (*unlock)(const void* memory);
   // The address by which kernels read such memory; null if they cannot, or it is no such memory.

@@ -5,9 +5,7 @@
 #include "sheaf/gather.h"
 
 namespace sheaf::io {
-namespace {
 
-// What repeats (stride 0) is there once.
 TensorSpec distinct_elements(TensorSpec spec) {
   for (int d = 0; d < spec.rank(); ++d) {
     spec.sizes[d] = spec.strides[d] == 0 && spec.sizes[d] > 1 ? 1 : spec.sizes[d];
@@ -15,7 +13,7 @@ TensorSpec distinct_elements(TensorSpec spec) {
   return spec;
 }
 
-// `spec` on packed distinct elements: the same sizes, and strides of 0 where it has them.
+// The same sizes, and strides of 0 where it has them.
 TensorSpec packed_like(const TensorSpec& spec) {
   TensorSpec packed(spec.dtype, distinct_elements(spec).sizes);
   for (int d = 0; d < spec.rank(); ++d) {
@@ -25,7 +23,14 @@ TensorSpec packed_like(const TensorSpec& spec) {
   return packed;
 }
 
-}  // namespace
+Plan with_indices(const Plan& plan, const TensorSpec& indices) {
+  if (indices == plan.indices()) {
+    return plan;
+  }
+  Request request = plan.request();
+  request.indices = indices;
+  return make_plan(request);
+}
 
 Plan copy_plan(const TensorSpec& from) {
   return plan_gather_nd(from, TensorSpec(i64, {0}), TensorSpec(from.dtype, from.sizes));
@@ -37,14 +42,7 @@ OwnIndices::OwnIndices(const Plan& plan, const void* indices)
   if (element_count(given.sizes) > 0) {
     copy_plan(given).run(indices, nullptr, copy_.tensor().data);
   }
-  const TensorSpec packed = packed_like(plan.indices());
-  if (packed == plan.indices()) {
-    plan_.emplace(plan);
-    return;
-  }
-  Request request = plan.request();
-  request.indices = packed;
-  plan_.emplace(make_plan(request));
+  plan_.emplace(with_indices(plan, packed_like(plan.indices())));
 }
 
 }  // namespace sheaf::io

@@ -23,6 +23,14 @@ class OwnIndices {
   std::optional<Plan> plan_;
 };
 
+// Indices of which what repeats (stride 0) is there once, and the layout of a packed copy of those
+// that reads as all of them.
+TensorSpec distinct_elements(TensorSpec spec);
+TensorSpec packed_like(const TensorSpec& spec);
+
+// The plan with its indices in another layout.
+Plan with_indices(const Plan& plan, const TensorSpec& indices);
+
 // A plan that copies all of a tensor, row-major: gather_nd by one tuple without components.
 Plan copy_plan(const TensorSpec& from);
 

@@ -62,25 +62,40 @@ int64_t Points::data_at(int64_t index, int64_t data) const {
   return data;
 }
 
-template <class Index>
-void Points::fill(int64_t from, int64_t points) {
-  for (int64_t p = 0; p < points; ++p) {
-    const int64_t at = inner_at_ + p;
-    if (inner_.window != 0) {
-      windows_[static_cast<int>(inner_.window) - 1] = at;
+void Points::seek(int64_t point) {
+  rewind();
+  left_ -= point;
+  inner_at_ = point % inner_.extent;
+  int64_t rest = point / inner_.extent;
+  for (int l = position_.size() - 1; l >= 0; --l) {
+    const Loop& loop = nest_.loops[l];
+    const int64_t at = rest % loop.extent;
+    rest /= loop.extent;
+    position_[l] = at;
+    data_ += at * loop.data;
+    index_ += at * loop.index;
+    grid_ += at * loop.output;
+    if (loop.window != 0) {
+      windows_[static_cast<int>(loop.window) - 1] = at;
     }
-    block_[static_cast<size_t>(from + p)] = {
-        data_at<Index>(index_ + at * inner_.index, data_ + at * inner_.data),
-        grid_ + at * inner_.output};
   }
 }
 
-std::span<const Point> Points::next() {
-  const int64_t count = std::min(left_, kBlock);
-  block_.resize(static_cast<size_t>(kBlock));
-  for (int64_t from = 0; from < count;) {
-    const int64_t run = std::min(inner_.extent - inner_at_, count - from);
-    with_index_type(nest_.index_type, [&](auto zero) { fill<decltype(zero)>(from, run); });
+// Calls put(number, data, grid) for the next points, numbered from 0.
+template <class Put>
+void Points::walk(int64_t points, const Put& put) {
+  for (int64_t from = 0; from < points;) {
+    const int64_t run = std::min(inner_.extent - inner_at_, points - from);
+    with_index_type(nest_.index_type, [&](auto zero) {
+      for (int64_t p = 0; p < run; ++p) {
+        const int64_t at = inner_at_ + p;
+        if (inner_.window != 0) {
+          windows_[static_cast<int>(inner_.window) - 1] = at;
+        }
+        put(from + p, data_at<decltype(zero)>(index_ + at * inner_.index, data_ + at * inner_.data),
+            grid_ + at * inner_.output);
+      }
+    });
     inner_at_ += run;
     from += run;
     if (inner_at_ == inner_.extent) {
@@ -88,8 +103,20 @@ std::span<const Point> Points::next() {
       step();
     }
   }
-  left_ -= count;
+  left_ -= points;
+}
+
+std::span<const Point> Points::next() {
+  const int64_t count = std::min(left_, kBlock);
+  block_.resize(static_cast<size_t>(kBlock));
+  walk(count, [&](int64_t number, int64_t data, int64_t grid) {
+    block_[static_cast<size_t>(number)] = {data, grid};
+  });
   return {block_.data(), static_cast<size_t>(count)};
+}
+
+void Points::next_data(int64_t* to, int64_t points) {
+  walk(points, [&](int64_t number, int64_t data, int64_t /*grid*/) { to[number] = data; });
 }
 
 }  // namespace sheaf::io

@@ -23,11 +23,15 @@ class Points {
   // The next points, none after the last.
   std::span<const Point> next();
   void rewind();
+  // Goes to a point, by its number in loop order.
+  void seek(int64_t point);
+  // Of the next points only Point::data, without memory of its own. There are as many.
+  void next_data(int64_t* to, int64_t points);
   int64_t count() const { return count_; }  // of all points
 
  private:
-  template <class Index>
-  void fill(int64_t from, int64_t points);
+  template <class Put>
+  void walk(int64_t points, const Put& put);
   template <class Index>
   int64_t data_at(int64_t index, int64_t data) const;
   void step();

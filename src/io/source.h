@@ -12,6 +12,10 @@
 
 namespace sheaf {
 
+namespace tables {
+class WrittenRows;  // tables/written_rows.h
+}
+
 // One of six: bytes in a file (plain), a deflated part of a file, packed elements, bytes in memory,
 // the caller's host memory, or memory of a device.
 struct TableSource {
@@ -34,6 +38,8 @@ struct TableSource {
     const std::byte* data = nullptr;
     std::shared_ptr<const void> held;
     std::string device = {};  // empty: the host's
+    // Of memory that scatters may write to; null for all other.
+    std::shared_ptr<tables::WrittenRows> writes = nullptr;
   };
   std::optional<Memory> memory;
 

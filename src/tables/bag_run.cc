@@ -182,12 +182,13 @@ class BagRun {
 TableStats run_bag_in_pieces(const BagPlan& plan, const BagMemory& memory, const Table& table,
                              const Call& call) {
   BagRun bags(plan, memory, table, call.queue, call.device);
+  const auto reading = reading_rows(table);
   if (call.device == nullptr) {
     return bags.run(nullptr);
   }
   Lane& lane = table.state().lane(call.plan, *call.device, call.queue);
   const std::lock_guard lock(lane.mutex);
-  lane.verdict_in_workspace = false;
+  lane.begin_call();
   return bags.run(&lane);
 }
 
@@ -197,11 +198,13 @@ TableStats run_bag_on(const void* stored, const BagPlan& plan, BagMemory memory,
   TableStats stats;
   stats.rows = plan.nest().entries;
   if (call.device == nullptr) {
+    const auto reading = reading_rows(call.table);
     run(plan, memory, call.queue);
     return stats;
   }
   Lane& lane = call.table.state().lane(call.plan, *call.device, call.queue);
   const std::lock_guard lock(lane.mutex);
+  lane.begin_call();
   Queue queue = lane.queue();
   queue.workspace = lane.workspace(workspace_bytes(plan, queue));
   run(plan, memory, queue);

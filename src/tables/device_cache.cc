@@ -68,11 +68,31 @@ int32_t DeviceCache::find(int64_t offset) {
   return found == slot_of_.end() ? -1 : found->second;
 }
 
-int32_t DeviceCache::victim() {
+void DeviceCache::keep_apart() {
+  surely_.resize(static_cast<size_t>(slots_), 0);
+  ++round_;
+}
+
+bool DeviceCache::protect(int64_t offset) {
+  const auto found = slot_of_.find(offset);
+  if (found == slot_of_.end()) {
+    return false;
+  }
+  surely_[static_cast<size_t>(found->second)] = round_;
+  return true;
+}
+
+// Of those that were surely admitted in this round, none leaves for another of them.
+int32_t DeviceCache::victim(bool surely) {
   int32_t least_used = -1;
   int least = 0;
-  for (int64_t i = 0; i < std::min(kCandidates, slots_); ++i) {
+  int64_t candidates = std::min(kCandidates, slots_);
+  for (int64_t i = 0; i < slots_ && candidates > 0; ++i) {
     hand_ = hand_ + 1 == slots_ ? 0 : hand_ + 1;
+    if (surely && surely_[static_cast<size_t>(hand_)] == round_) {
+      continue;
+    }
+    --candidates;
     const int used = frequencies_.estimate(offset_of_[static_cast<size_t>(hand_)]);
     if (least_used < 0 || used < least) {
       least_used = static_cast<int32_t>(hand_);
@@ -82,30 +102,53 @@ int32_t DeviceCache::victim() {
   return least_used;
 }
 
-int32_t DeviceCache::admit(int64_t offset) {
+int32_t DeviceCache::admit(int64_t offset, bool surely) {
   if (is_static) {
     return -1;
   }
   auto slot = static_cast<int32_t>(offset_of_.size());
-  if (slot < slots_) {
+  if (!free_.empty()) {
+    slot = free_.back();
+    free_.pop_back();
+    offset_of_[static_cast<size_t>(slot)] = offset;
+  } else if (slot < slots_) {
     offset_of_.push_back(offset);
   } else {
-    slot = victim();
+    slot = victim(surely);
+    if (slot < 0) {
+      return -1;
+    }
     int64_t& held = offset_of_[static_cast<size_t>(slot)];
-    if (frequencies_.estimate(offset) <= frequencies_.estimate(held)) {
+    if (!surely && frequencies_.estimate(offset) <= frequencies_.estimate(held)) {
       return -1;
     }
     slot_of_.erase(held);
     held = offset;
   }
   slot_of_.emplace(offset, slot);
+  if (surely) {
+    surely_[static_cast<size_t>(slot)] = round_;
+  }
   return slot;
 }
 
 void DeviceCache::keep(int64_t offset, int32_t slot) { slot_of_.emplace(offset, slot); }
 
+bool DeviceCache::drop(int64_t offset) {
+  const auto found = slot_of_.find(offset);
+  if (found == slot_of_.end()) {
+    return false;
+  }
+  if (!is_static) {
+    free_.push_back(found->second);
+  }
+  slot_of_.erase(found);
+  return true;
+}
+
 void DeviceCache::clear() {
   slot_of_.clear();
+  free_.clear();
   offset_of_.clear();
   hand_ = 0;
 }

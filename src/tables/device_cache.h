@@ -46,25 +46,35 @@ class DeviceCache {
 
   // The slot of a row, by where it begins in the table; -1: it is not there. Counts.
   int32_t find(int64_t offset);
-  // The slot that a row which was fetched is to be put into; -1: none.
-  int32_t admit(int64_t offset);
+  // The slot that a row which was fetched is to be put into; -1: none. `surely`: in any case,
+  // unless only rows are left that were admitted so since keep_apart().
+  int32_t admit(int64_t offset, bool surely = false);
+  // Rows that were surely admitted before may leave again.
+  void keep_apart();
+  // Whether the row is there; then it stays as one that was surely admitted.
+  bool protect(int64_t offset);
   // Slot `slot` holds the row from now on, and for good.
   void keep(int64_t offset, int32_t slot);
+  // Whether the row was there, and is not any more.
+  bool drop(int64_t offset);
   void clear();
 
-  // Of the rows: of another version, they are worth nothing.
-  uint64_t version = 0;
+  // Of the rows, and how often all were forgotten before they came.
+  uint64_t version = 0, forgotten = 0;
   bool is_static = false;  // nothing is admitted
 
  private:
-  int32_t victim();
+  int32_t victim(bool surely);
 
   int64_t row_bytes_, staged_, slots_;
   DeviceMemory memory_;
   Frequencies frequencies_;
   std::unordered_map<int64_t, int32_t> slot_of_;
-  std::vector<int64_t> offset_of_;  // of each slot that is taken
+  std::vector<int64_t> offset_of_;  // of each slot that was ever taken
+  std::vector<int32_t> free_;       // those of them that were dropped
   int64_t hand_ = 0;
+  std::vector<uint32_t> surely_;  // of each slot: the round that it was surely admitted in
+  uint32_t round_ = 0;
 };
 
 }  // namespace sheaf::tables

@@ -118,11 +118,12 @@ class DownloadGather {
 
 TableStats run_download(const Call& call) {
   check_indices_and_output(call.plan, {nullptr, call.indices, nullptr, call.output}, true);
-  const HostIndices indices(call);
   const Queue there{.device = call.table.source()->memory->device};
   const Backend& device = *prepared_device(there);
   Lane& lane = call.table.state().lane(call.plan, device, there);
   const std::lock_guard lock(lane.mutex);
+  lane.begin_call();
+  const HostIndices indices(call, lane);
   TableStats stats;
   if (!indices.plan().nest().empty()) {
     lane.offsets.clear();

@@ -3,24 +3,24 @@
 // The indices of a call as the host sees them: a copy, checked. Each of the caller's is read once.
 #pragma once
 
-#include <optional>
-
-#include "io/own_indices.h"
+#include "tables/lane.h"
 #include "tables/ways.h"
 
 namespace sheaf::tables {
 
 class HostIndices {
  public:
-  // Waits for the queue if they are on its device. Throws IndexError under kFail; also under
-  // kTrust, since a wrong index must not lead out of the table.
-  explicit HostIndices(const Call& call);
+  // The copy is in memory of the lane, until its next call. Waits for the queue if the indices are
+  // on its device. Throws IndexError under kFail; also under kTrust, since a wrong index must not
+  // lead out of the table.
+  HostIndices(const Call& call, Lane& lane);
 
-  const Plan& plan() const { return own_->plan(); }
-  const std::byte* data() const { return static_cast<const std::byte*>(own_->data()); }
+  const Plan& plan() const { return plan_; }
+  const std::byte* data() const { return data_; }
 
  private:
-  std::optional<io::OwnIndices> own_;
+  Plan plan_;  // the same call, on the copy
+  const std::byte* data_ = nullptr;
 };
 
 }  // namespace sheaf::tables

@@ -14,7 +14,10 @@ constexpr std::align_val_t kPieceAlignment{4096};
 }  // namespace
 
 Lane::Lane(const Backend& backend, void* stream)
-    : backend_(backend),
+    : indices(backend.device->staging),
+      packed_indices(nullptr),
+      updates(backend.device->staging),
+      backend_(backend),
       steps_(*backend.device),
       staging_steps_(backend.device->staging),
       stream_(stream),
@@ -117,12 +120,26 @@ int64_t Lane::reserve(int64_t least_bytes, const TableOptions& options) {
 }
 
 std::byte* Lane::begin_piece() {
-  HostPiece& piece = ring_[next_];
-  if (piece.used) {
-    staging_steps_->wait(piece.event);
-    piece.used = false;
+  wait_for(next_);
+  return ring_[next_].memory;
+}
+
+void Lane::begin_call() {
+  idle_ = false;  // the caller may have enqueued something meanwhile
+  verdict_in_workspace = false;
+}
+
+Queue Lane::queue() {
+  idle_ = false;
+  return {.device = backend_.name, .stream = stream_};
+}
+
+// Transfers that wait overtake what is enqueued.
+void Lane::wait_for_stream() {
+  if (!idle_) {
+    steps_.wait(nullptr, stream_);
+    idle_ = true;
   }
-  return piece.memory;
 }
 
 void Lane::copy(void* to, const std::byte* from, int64_t bytes) {
@@ -131,8 +148,55 @@ void Lane::copy(void* to, const std::byte* from, int64_t bytes) {
     staging_steps_->copy(to, from, size, stream_);
     return;
   }
-  steps_.wait(nullptr, stream_);  // uploads overtake what is enqueued
+  wait_for_stream();
   steps_.upload(to, from, size);
+}
+
+void Lane::upload(std::byte* to, const void* from, int64_t bytes, const TableOptions& options) {
+  const int64_t most = reserve(1, options);
+  for (int64_t at = 0; at < bytes; at += most) {
+    const int64_t here = std::min(most, bytes - at);
+    std::byte* const piece = begin_piece();
+    std::copy_n(static_cast<const std::byte*>(from) + at, here, piece);
+    copy(to + at, piece, here);
+    end_piece();
+  }
+}
+
+size_t Lane::fetch_piece(const std::byte* from, int64_t bytes) {
+  const size_t piece = next_;
+  std::byte* const to = begin_piece();
+  if (pinned_) {
+    staging_steps_->copy(to, from, static_cast<size_t>(bytes), stream_);
+  } else {
+    wait_for_stream();
+    steps_.download(to, from, static_cast<size_t>(bytes));
+  }
+  end_piece();
+  return piece;
+}
+
+const std::byte* Lane::wait_for(size_t piece) {
+  HostPiece& waited = ring_[piece];
+  if (waited.used) {
+    staging_steps_->wait(waited.event);
+    waited.used = false;
+  }
+  return waited.memory;
+}
+
+std::byte* Lane::download(KeptMemory& to, const std::byte* from, int64_t bytes) {
+  std::byte* const memory = to.get(bytes);
+  const auto size = static_cast<size_t>(bytes);
+  if (to.pinned()) {
+    staging_steps_->copy(memory, from, size, stream_);
+    steps_.wait(nullptr, stream_);
+    idle_ = true;
+  } else {
+    wait_for_stream();
+    steps_.download(memory, from, size);
+  }
+  return memory;
 }
 
 void Lane::end_piece() {

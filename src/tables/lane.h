@@ -14,6 +14,7 @@
 #include "sheaf/table.h"
 #include "tables/device_cache.h"
 #include "tables/distinct_rows.h"
+#include "tables/kept_memory.h"
 
 namespace sheaf::tables {
 
@@ -27,6 +28,9 @@ class Lane {
   // Held during a call: calls on one stream take turns.
   std::mutex mutex;
 
+  // First in every call, by who holds the mutex.
+  void begin_call();
+
   // Makes the ring hold pieces of options.piece_bytes, or of `least_bytes` if that is more. Less if
   // locked memory is short, then pageable memory. Returns the bytes of a piece.
   int64_t reserve(int64_t least_bytes, const TableOptions& options);
@@ -37,6 +41,18 @@ class Lane {
   void copy(void* to, const std::byte* from, int64_t bytes);
   // Behind the last step that reads the piece.
   void end_piece();
+
+  // Enqueued, in as many pieces as it takes: from memory of the caller, which is read at once.
+  void upload(std::byte* to, const void* from, int64_t bytes, const TableOptions& options);
+
+  // The other direction. Enqueued: from the device into the next piece of the ring, of which
+  // wait_for() returns the memory when the bytes are there. As many as the ring has pieces, less
+  // the one that is looked at, may be on their way.
+  size_t fetch_piece(const std::byte* from, int64_t bytes);
+  const std::byte* wait_for(size_t piece);
+  size_t ring_pieces() const { return ring_.size(); }
+  // To host memory at once, behind all that was enqueued.
+  std::byte* download(KeptMemory& to, const std::byte* from, int64_t bytes);
   // Behind the last step that uses anything else of the lane.
   void mark();
 
@@ -45,7 +61,8 @@ class Lane {
   WorkspaceView workspace(size_t bytes);
   WorkspaceView workspace() const { return workspace_; }
 
-  Queue queue() const { return {.device = backend_.name, .stream = stream_}; }
+  // For a step that is about to be enqueued.
+  Queue queue();
   const Backend& backend() const { return backend_; }
   void wait();  // for all that was enqueued here
 
@@ -54,9 +71,11 @@ class Lane {
   bool pinned() const { return pinned_; }
 
   // Scratch of the calls, kept so that none has to allocate.
-  std::vector<int64_t> offsets;  // of the rows of a piece
-  std::vector<int32_t> numbers;  // of each point: which of the rows
+  std::vector<int64_t> resolved;  // of each point of a piece: where its row is, or kOutside
+  std::vector<int64_t> offsets;   // of the rows of a piece
+  std::vector<int32_t> numbers;   // of each point: which of the rows
   DistinctRows seen;
+  KeptMemory indices, packed_indices, updates;  // of the call, on the host
 
   std::unique_ptr<DeviceCache> cache;  // null: none was asked for yet
   bool verdict_in_workspace = false;   // the last call left its verdict there
@@ -70,12 +89,14 @@ class Lane {
   bool allocate_ring(int64_t bytes, int count, bool pinned);
   void free_ring();
   void grow(DeviceMemory& memory, size_t bytes);
+  void wait_for_stream();
 
   const Backend& backend_;
   const DeviceSteps& steps_;
   const StagingSteps* staging_steps_;
   void* stream_;
   void* last_ = nullptr;  // event behind the last step of all; null: none was marked
+  bool idle_ = false;     // the stream was waited for, and no step was enqueued by this lane since
   std::vector<HostPiece> ring_;
   size_t next_ = 0;
   int64_t piece_bytes_ = 0;

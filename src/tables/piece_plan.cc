@@ -6,20 +6,20 @@
 
 namespace sheaf::tables {
 
-Plan plan_of_piece(const Plan& plan, const Piece& piece, int64_t rows) {
+namespace {
+
+// Rows of `data`, by indices of `index_type`, to the places of a piece.
+Plan plan_to_piece(const Plan& plan, const Piece& piece, const TensorSpec& data, DType index_type) {
   const Nest& nest = plan.nest();
   const int64_t elements = nest.row_bytes / nest.element_bytes;
-  const DType type = plan.data().dtype;
   Dims sizes;
-  TensorSpec output(type, {});
+  TensorSpec output(data.dtype, {});
   for (const Loop& loop : piece.loops) {
     sizes.push_back(loop.extent);
     output.sizes.push_back(loop.extent);
     output.strides.push_back(loop.output / nest.element_bytes);
   }
-  TensorSpec data(type, {rows});
   if (elements > 1) {
-    data = TensorSpec(type, {rows, elements});
     output.sizes.push_back(elements);
     output.strides.push_back(1);
   }
@@ -29,9 +29,26 @@ Plan plan_of_piece(const Plan& plan, const Piece& piece, int64_t rows) {
                                           .fill_value = plan.request().rule.fill_value}});
   request.name = plan.request().name;
   request.data = data;
-  request.indices = TensorSpec(i32, sizes);
+  request.indices = TensorSpec(index_type, sizes);
   request.set_output(output);
   return make_plan(request);
+}
+
+}  // namespace
+
+Plan plan_of_piece(const Plan& plan, const Piece& piece, int64_t rows) {
+  const int64_t elements = plan.nest().row_bytes / plan.nest().element_bytes;
+  const Dims sizes = elements > 1 ? Dims{rows, elements} : Dims{rows};
+  return plan_to_piece(plan, piece, TensorSpec(plan.data().dtype, sizes), i32);
+}
+
+// Every element of the table may begin a row.
+Plan plan_of_windows_piece(const Plan& plan, const Piece& piece) {
+  const int64_t elements = plan.nest().row_bytes / plan.nest().element_bytes;
+  const int64_t all = plan.ranges().data.hi / plan.nest().element_bytes;
+  const TensorSpec windows(plan.data().dtype, {all - elements + 1, elements}, {1, 1});
+  return plan_to_piece(plan, piece, elements > 1 ? windows : TensorSpec(plan.data().dtype, {all}),
+                       i64);
 }
 
 Plan plan_of_admission(const Plan& plan, int64_t slots, int64_t rows) {

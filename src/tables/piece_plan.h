@@ -14,6 +14,10 @@ namespace sheaf::tables {
 inline constexpr int32_t kNoRow = -1;
 Plan plan_of_piece(const Plan& plan, const Piece& piece, int64_t rows);
 
+// The same from the table itself: indices have, for each point, i64, the number of the table's
+// element that its row begins with, or kNoRow.
+Plan plan_of_windows_piece(const Plan& plan, const Piece& piece);
+
 // In place: data, of `slots` rows of the same kind. indices: for each of `rows` rows, i32, its
 // slot, or kNoRow for one that is left out. updates: those rows, side by side.
 Plan plan_of_admission(const Plan& plan, int64_t slots, int64_t rows);

@@ -24,11 +24,14 @@ Pieces::Pieces(const Nest& nest, int64_t most_points) : nest_(nest) {
 bool Pieces::step_outer() {
   for (int l = level_ - 1; l >= 0; --l) {
     const Loop& loop = nest_.loops[l];
-    outer_output_ += loop.output;
-    if (++outer_[l] < loop.extent) {
+    const bool wraps = ++outer_[l] == loop.extent;
+    const int64_t by = wraps ? 1 - loop.extent : 1;
+    outer_output_ += by * loop.output;
+    outer_data_ += by * loop.data;
+    outer_index_ += by * loop.index;
+    if (!wraps) {
       return true;
     }
-    outer_output_ -= loop.extent * loop.output;
     outer_[l] = 0;
   }
   return false;
@@ -41,7 +44,7 @@ bool Pieces::next(Piece& piece) {
   piece.loops.clear();
   if (nest_.loops.empty()) {
     piece.points = 1;
-    piece.output = 0;
+    piece.output = piece.data = piece.index = 0;
     done_ = true;
     return true;
   }
@@ -53,6 +56,8 @@ bool Pieces::next(Piece& piece) {
   }
   piece.points = extent * inner_;
   piece.output = outer_output_ + at_ * cut.output;
+  piece.data = outer_data_ + at_ * cut.data;
+  piece.index = outer_index_ + at_ * cut.index;
   at_ += extent;
   if (at_ == cut.extent) {
     at_ = 0;
@@ -70,6 +75,15 @@ bool is_contiguous(const Piece& piece, int64_t row_bytes) {
     expected *= piece.loops[l].extent;
   }
   return true;
+}
+
+ByteRange covered(const Piece& piece, int64_t row_bytes) {
+  ByteRange range{0, row_bytes};
+  for (const Loop& loop : piece.loops) {
+    const int64_t last = (loop.extent - 1) * loop.output;
+    (last < 0 ? range.lo : range.hi) += last;
+  }
+  return range;
 }
 
 }  // namespace sheaf::tables

@@ -4,21 +4,28 @@
 #include "execution/host_steps.h"
 #include "io/gather.h"
 #include "io/source.h"
+#include "tables/written_rows.h"
 
 namespace sheaf::tables {
 namespace {
 
 class HostRows final : public RowSource {
  public:
-  HostRows(const std::byte* data, int threads) : data_(data), threads_(threads) {}
+  HostRows(const std::byte* data, std::shared_ptr<WrittenRows> writes, int threads)
+      : data_(data), writes_(std::move(writes)), threads_(threads) {}
 
   void fetch(std::span<const int64_t> offsets, int64_t row_bytes, std::byte* to) override {
     const int64_t count = std::ssize(offsets);
     copy_rows({data_, offsets.data(), count, row_bytes, to, count * row_bytes}, threads_);
   }
+  uint64_t version() const override { return writes_ == nullptr ? 0 : writes_->version(); }
+  std::optional<std::vector<int64_t>> written_since(uint64_t version) const override {
+    return writes_->since(version);  // nobody asks before the version has changed
+  }
 
  private:
   const std::byte* data_;
+  std::shared_ptr<WrittenRows> writes_;
   int threads_;
 };
 
@@ -54,9 +61,24 @@ class FileRows final : public RowSource {
 
 std::unique_ptr<RowSource> open_rows(const Table& table, const TableOptions& options) {
   if (table.place() == TablePlace::kHost) {
-    return std::make_unique<HostRows>(table.source()->host_bytes(), options.threads);
+    const TableSource& source = *table.source();
+    return std::make_unique<HostRows>(
+        source.host_bytes(), source.memory ? source.memory->writes : nullptr, options.threads);
   }
   return std::make_unique<FileRows>(table, options.file);
+}
+
+std::shared_lock<std::shared_mutex> reading_rows(const Table& table) {
+  const auto& memory = table.source()->memory;
+  return memory && memory->writes != nullptr ? std::shared_lock(memory->writes->memory)
+                                             : std::shared_lock<std::shared_mutex>();
+}
+
+int64_t bytes_of_rows(const TensorSpec& spec) {
+  const bool packed = spec.rank() > 0 && spec == TensorSpec(spec.dtype, spec.sizes);
+  return packed && spec.sizes[0] > 0
+             ? element_count(spec.sizes) / spec.sizes[0] * spec.dtype.bytes()
+             : 0;
 }
 
 }  // namespace sheaf::tables

@@ -11,7 +11,9 @@
 #include "io/source.h"
 #include "plan/refuse.h"
 #include "support/text.h"
+#include "tables/row_source.h"
 #include "tables/runs.h"
+#include "tables/scatter_call.h"
 #include "tables/state.h"
 
 namespace sheaf {
@@ -30,24 +32,11 @@ TableStats one_call(const Call& call) {
   return stats;
 }
 
-// A copy in the lane's memory.
-const void* uploaded(Lane& lane, const void* indices, int64_t bytes, const Call& call) {
-  if (bytes == 0) {
-    return nullptr;
-  }
-  lane.reserve(bytes, call.table.state().options);
-  std::byte* const there = lane.staging(bytes);
-  std::byte* const piece = lane.begin_piece();
-  std::copy_n(static_cast<const std::byte*>(indices), bytes, piece);
-  lane.copy(there, piece, bytes);
-  lane.end_piece();
-  return there;
-}
-
 // The plan on `data`, by a kernel of the queue's device.
 TableStats run_on(const void* data, const Call& call) {
   Lane& lane = call.table.state().lane(call.plan, *call.device, call.queue);
   const std::lock_guard lock(lane.mutex);
+  lane.begin_call();
   Queue queue = lane.queue();
   if (call.index_place == IndexPlace::kQueue) {
     queue.workspace = lane.workspace(workspace_bytes(call.plan, queue));
@@ -57,8 +46,9 @@ TableStats run_on(const void* data, const Call& call) {
     const io::OwnIndices own(call.plan, call.indices);
     const int64_t bytes = own.plan().ranges().indices.hi;
     queue.workspace = lane.workspace(workspace_bytes(own.plan(), queue));
-    start_gather(own.plan(), {data, uploaded(lane, own.data(), bytes, call), nullptr, call.output},
-                 queue, {});
+    std::byte* const there = lane.staging(bytes);
+    lane.upload(there, own.data(), bytes, call.table.state().options);
+    start_gather(own.plan(), {data, there, nullptr, call.output}, queue, {});
   }
   lane.verdict_in_workspace = true;
   lane.mark();
@@ -68,6 +58,7 @@ TableStats run_on(const void* data, const Call& call) {
 }  // namespace
 
 TableStats run_on_host(const Call& call) {
+  const auto reading = reading_rows(call.table);
   if (call.encoded != nullptr) {
     call.encoded->run(
         {call.table.source()->host_bytes(), nullptr, nullptr, call.indices, call.output},
@@ -105,7 +96,8 @@ void run(const Plan& plan, const Table& data, const void* indices, void* output,
          IndexPlace place) {
   if (plan.is_scatter()) {
     refuse(plan.request(), {Reason::kPlan}, "plan of another operator",
-           "this is a scatter, but it was run as a gather on a table", "a plan of a gather");
+           "this is a scatter, but it was run as a gather on a table",
+           "a plan of a gather, or run_scatter");
   }
   check_planned(plan, "data", data.spec(), plan.data());
   const tables::Call call{plan, data, queue, prepared_device(queue), indices, output, place};
@@ -139,6 +131,20 @@ void run(const EncodedGatherPlan& plan, const Table& data, const void* indices, 
   data.state().add(stats);
 }
 
+void prefetch(const Plan& plan, const Table& data, const void* indices, const Queue& queue,
+              IndexPlace place) {
+  if (plan.is_scatter()) {
+    refuse(plan.request(), {Reason::kPlan}, "plan of another operator",
+           "this is a scatter, but rows are prefetched for a gather", "a plan of a gather");
+  }
+  check_planned(plan, "data", data.spec(), plan.data());
+  const tables::Call call{plan, data, queue, prepared_device(queue), indices, nullptr, place};
+  const tables::Way* const way = tables::find_way(call);
+  if (call.device != nullptr && way != nullptr && (way->name == "ring" || way->name == "file")) {
+    data.state().add(tables::prefetch_ring(call));
+  }
+}
+
 void finish(const Plan& plan, const Table& data, const Queue& queue) {
   const Backend* const device = prepared_device(queue);
   if (device == nullptr) {
@@ -155,15 +161,21 @@ void finish(const Plan& plan, const Table& data, const Queue& queue) {
 }
 
 std::vector<WayReport> table_ways(const Plan& plan, const Table& data, const Queue& queue) {
+  if (plan.is_scatter()) {
+    return tables::scatter_ways({plan, data, queue, prepared_device(queue)});
+  }
   const tables::Call call{plan, data, queue, prepared_device(queue)};
   std::vector<WayReport> reports;
   for (const tables::Way& way : tables::ways()) {
-    reports.push_back({way.name, tables::answer(way, call)});
+    reports.push_back({way.name, tables::answer(way, call), way.refusal(call).empty()});
   }
   return reports;
 }
 
 std::string explain(const Plan& plan, const Table& data, const Queue& queue) {
+  if (plan.is_scatter()) {
+    return tables::explain_scatter({plan, data, queue, prepared_device(queue)});
+  }
   const tables::Call call{plan, data, queue, prepared_device(queue)};
   const tables::Way& chosen = tables::choose_way(call);
   const std::string& forced = data.state().options.way;
@@ -173,7 +185,7 @@ std::string explain(const Plan& plan, const Table& data, const Queue& queue) {
     const std::string answer = tables::answer(way, call);
     text += cat("  ", way.name, ": ", answer.empty() ? "takes the call" : answer, "\n");
   }
-  return text;
+  return text + tables::decided_by(call);
 }
 
 }  // namespace sheaf

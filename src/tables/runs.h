@@ -14,6 +14,10 @@ TableStats run_on_device(const Call& call);
 TableStats run_mapped(const Call& call);
 // Rows are fetched to the host, and travel in pieces.
 TableStats run_ring(const Call& call);
+// Some pieces as the ring's, and some as mapped.
+TableStats run_split(const Call& call);
+// Rows into the lane's cache, or into that of the file.
+TableStats prefetch_ring(const Call& call);
 // From a file into host memory; on a device, the ring.
 TableStats run_file(const Call& call);
 // From a device to the host, in pieces.

@@ -80,7 +80,7 @@ tables::Lane* TableState::known_lane(const Backend& device, const Queue& queue) 
 std::optional<const void*> TableState::seen_by_device(const Table& table, const Backend& device) {
   const StagingSteps* const steps = device.device->staging;
   const std::byte* const memory = table.source()->host_bytes();
-  if (steps == nullptr) {
+  if (steps == nullptr || steps->lock == nullptr) {
     return std::nullopt;
   }
   if (table.info().bytes == 0) {
@@ -106,7 +106,12 @@ void TableState::add(const TableStats& call) {
   totals.cache_hits += call.cache_hits;
   totals.cache_misses += call.cache_misses;
   totals.pieces += call.pieces;
-  totals.way = call.way;
+  if (!call.way.empty()) {
+    totals.way = call.way;
+  }
+  totals.rows_prefetched += call.rows_prefetched;
+  totals.rows_scattered += call.rows_scattered;
+  totals.bytes_to_host += call.bytes_to_host;
 }
 
 }  // namespace sheaf

@@ -5,6 +5,7 @@
 #include "plan/byte_ranges.h"
 #include "support/text.h"
 #include "tables/state.h"
+#include "tables/written_rows.h"
 
 namespace sheaf {
 namespace {
@@ -38,6 +39,23 @@ Table table_in_memory(const ConstTensor& data, TableSource::Memory memory) {
   auto source = std::make_shared<TableSource>();
   source->memory = std::move(memory);
   return {std::move(info), std::move(source)};
+}
+
+Table writable_in_memory(const Tensor& data, std::shared_ptr<const void> held,
+                         std::string_view device) {
+  if (!elements_disjoint(data.spec)) {
+    refuse_table("elements that share memory",
+                 cat("a scatter would write to ", data.spec.str(), " more than once"),
+                 "a tensor whose strides lead to each element once");
+  }
+  return table_in_memory(data, {static_cast<const std::byte*>(data.data), std::move(held),
+                                std::string(device), std::make_shared<tables::WrittenRows>()});
+}
+
+void check_device_name(std::string_view device) {
+  if (device.empty()) {
+    refuse_table("no device", "its name is empty", "Table::host for memory of the host");
+  }
 }
 
 void check_table_options(const TableOptions& options) {
@@ -84,8 +102,18 @@ Table Table::host(const ConstTensor& data, std::shared_ptr<const void> held) {
 
 Table Table::host(Array data) {
   auto held = std::make_shared<Array>(std::move(data));
-  const ConstTensor tensor = std::as_const(*held).tensor();
-  return host(tensor, std::move(held));
+  const Tensor tensor = held->tensor();
+  return host_writable(tensor, std::move(held));
+}
+
+Table Table::host_writable(const Tensor& data, std::shared_ptr<const void> held) {
+  return writable_in_memory(data, std::move(held), {});
+}
+
+Table Table::device_writable(std::string_view device, const Tensor& data,
+                             std::shared_ptr<const void> held) {
+  check_device_name(device);
+  return writable_in_memory(data, std::move(held), device);
 }
 
 Table Table::host_encoded(const Encoded& data, std::shared_ptr<const void> held) {
@@ -107,9 +135,7 @@ Table Table::host_encoded(const Encoded& data, std::shared_ptr<const void> held)
 
 Table Table::device(std::string_view device, const ConstTensor& data,
                     std::shared_ptr<const void> held) {
-  if (device.empty()) {
-    refuse_table("no device", "its name is empty", "Table::host for memory of the host");
-  }
+  check_device_name(device);
   return table_in_memory(
       data, {static_cast<const std::byte*>(data.data), std::move(held), std::string(device)});
 }
@@ -126,6 +152,9 @@ Table Table::with(const TableOptions& options) const {
   check_cached_rows(options, info_.spec);
   Table table(info_, source_);
   table.state_->options = options;
+  if (options.cache_bytes > 0 && source_->memory && source_->memory->writes != nullptr) {
+    source_->memory->writes->watch();
+  }
   return table;
 }
 

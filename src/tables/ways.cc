@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "tables/ways.h"
 
+#include <algorithm>
+#include <cstdio>
+
 #include "io/source.h"
 #include "plan/refuse.h"
 #include "support/text.h"
+#include "tables/costs.h"
 #include "tables/runs.h"
 #include "tables/state.h"
 
 namespace sheaf::tables {
 namespace {
 
-// From here on, kernels read rows of host memory as fast as the bus carries them.
+// From here on, kernels read rows of host memory as fast as the bus carries them; where nothing was
+// measured.
 constexpr int64_t kMappedRowBytes = 2048;
+
+std::string gigabytes(double rate) {
+  char text[32];
+  static_cast<void>(std::snprintf(text, sizeof text, "%.1f GB/s", rate / 1e9));
+  return text;
+}
 
 std::string place_of(const Table& table) {
   switch (table.place()) {
@@ -72,7 +83,8 @@ std::string mapped_refusal(const Call& call) {
   if (call.bag != nullptr && call.device->bag.empty()) {
     return cat("device ", call.device->name, " has no kernel for bags");
   }
-  if (call.device->device->staging == nullptr) {
+  const StagingSteps* const steps = call.device->device->staging;
+  if (steps == nullptr || steps->lock == nullptr) {
     return cat("device ", call.device->name, " reads no host memory");
   }
   return call.table.state().seen_by_device(call.table, *call.device)
@@ -80,20 +92,62 @@ std::string mapped_refusal(const Call& call) {
              : "the table's memory is not locked";
 }
 
-std::string mapped_not_worth(const Call& call) {
-  const int64_t row_bytes = call.plan.nest().row_bytes;
-  if (call.table.state().options.cache_bytes > 0 && !is_captured(call)) {
-    return "rows are cached as they come in pieces";
-  }
-  return row_bytes >= kMappedRowBytes || is_captured(call)
-             ? std::string()
-             : cat("rows of ", row_bytes, " bytes are faster in pieces");
+std::string cached(const Call& call) {
+  return call.table.state().options.cache_bytes > 0 && !is_captured(call)
+             ? "rows are cached as they come in pieces"
+             : std::string();
 }
 
 std::string ring_refusal(const Call& call) {
   return call.table.place() != TablePlace::kHost ? table_elsewhere(call)
          : call.device == nullptr                ? queue_elsewhere(call)
                                                  : captured(call);
+}
+
+// Both ways have to be able to run, on whole pieces of one call.
+std::string split_refusal(const Call& call) {
+  const std::string mapped = mapped_refusal(call);
+  const std::string ring = ring_refusal(call);
+  return !mapped.empty()       ? mapped
+         : !ring.empty()       ? ring
+         : call.bag != nullptr ? "the rows of a bag come by one way"
+                               : cached(call);
+}
+
+RowRates rates(const Call& call) {
+  return rates_of(*known_costs(call.device->name), call.plan.nest().row_bytes);
+}
+
+// "rows of 64 bytes: 2.0 GB/s, 8.5 GB/s in pieces"
+std::string slower(const Call& call, double rate, double other, const char* by) {
+  return cat("rows of ", call.plan.nest().row_bytes, " bytes: ", gigabytes(rate), ", ",
+             gigabytes(other), " ", by);
+}
+
+std::string mapped_not_worth(const Call& call) {
+  if (std::string refusal = cached(call); !refusal.empty() || is_captured(call)) {
+    return refusal;
+  }
+  const RowRates measured = rates(call);
+  if (measured.mapped > 0) {
+    return measured.ring > measured.mapped
+               ? slower(call, measured.mapped, measured.ring, "in pieces")
+           : measured.split > measured.mapped && split_refusal(call).empty()
+               ? slower(call, measured.mapped, measured.split, "split")
+               : std::string();
+  }
+  const int64_t row_bytes = call.plan.nest().row_bytes;
+  return row_bytes >= kMappedRowBytes ? std::string()
+                                      : cat("rows of ", row_bytes, " bytes are faster in pieces");
+}
+
+std::string split_not_worth(const Call& call) {
+  const RowRates measured = rates(call);
+  if (measured.split == 0) {
+    return "nothing was measured that speaks for it";
+  }
+  const double other = std::max(measured.mapped, measured.ring);
+  return measured.split > other ? std::string() : slower(call, measured.split, other, "by one way");
 }
 
 std::string file_refusal(const Call& call) {
@@ -111,6 +165,7 @@ constexpr Way kWays[] = {
     {"host", host_refusal, nullptr, run_on_host},
     {"device", device_refusal, nullptr, run_on_device},
     {"mapped", mapped_refusal, mapped_not_worth, run_mapped},
+    {"split", split_refusal, split_not_worth, run_split},
     {"ring", ring_refusal, nullptr, run_ring},
     {"file", file_refusal, nullptr, run_file},
     {"download", download_refusal, nullptr, run_download},
@@ -132,6 +187,20 @@ constexpr Way kWays[] = {
 
 std::span<const Way> ways() { return kWays; }
 
+std::string decided_by(const Call& call) {
+  if (!call.table.state().options.way.empty() || !mapped_refusal(call).empty() ||
+      is_captured(call) || !cached(call).empty()) {
+    return {};
+  }
+  const RowRates measured = rates(call);
+  if (measured.mapped > 0) {
+    return cat("  measured here: mapped ", gigabytes(measured.mapped), ", split ",
+               gigabytes(measured.split), ", ring ", gigabytes(measured.ring), "\n");
+  }
+  return cat("  decided by the limit of ", kMappedRowBytes,
+             " bytes: ", known_costs(call.device->name)->note, " (sheaf doctor --measure does)\n");
+}
+
 std::string answer(const Way& way, const Call& call) {
   std::string refusal = way.refusal(call);
   if (refusal.empty() && way.not_worth != nullptr) {
@@ -140,16 +209,24 @@ std::string answer(const Way& way, const Call& call) {
   return refusal;
 }
 
-const Way& choose_way(const Call& call) {
+const Way* find_way(const Call& call) {
   const std::string& forced = call.table.state().options.way;
   for (const Way& way : kWays) {
     const bool takes = forced.empty() ? answer(way, call).empty()
                                       : way.name == forced && way.refusal(call).empty();
     if (takes) {
-      return way;
+      return &way;
     }
   }
-  refuse_ways(call, forced);
+  return nullptr;
+}
+
+const Way& choose_way(const Call& call) {
+  const Way* const found = find_way(call);
+  if (found == nullptr) {
+    refuse_ways(call, call.table.state().options.way);
+  }
+  return *found;
 }
 
 }  // namespace sheaf::tables

@@ -40,7 +40,13 @@ std::span<const Way> ways();
 // What a way says to a call, where none is forced.
 std::string answer(const Way& way, const Call& call);
 
+// The figures that decide between the ways of host memory, as a line of explain(); empty where
+// there is nothing to decide.
+std::string decided_by(const Call& call);
+
 // The first that takes the call, or the one that the table's options force. Throws if none does.
 const Way& choose_way(const Call& call);
+// The same; null if none does.
+const Way* find_way(const Call& call);
 
 }  // namespace sheaf::tables

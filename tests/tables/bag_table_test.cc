@@ -101,7 +101,7 @@ class BagTables : public TableTest {
   void expect_same(const BagProblem& problem) const {
     const BagResult expected = problem.on_reference();
     std::vector<std::string_view> devices = {"", table_device()};
-    if (table_device_stages()) {
+    if (table_device_is_stand_in()) {
       devices.emplace_back(kDeferredBags);
     }
     for (const std::string_view device : devices) {

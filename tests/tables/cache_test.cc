@@ -43,7 +43,7 @@ class CachedTables : public Tables {};
 
 TEST_F(CachedTables, HaveTheSameBytesWithEveryCacheSize) {
   for (const int64_t rows : {0, 1, 3, 100, 1000, 5000}) {
-    for (const int64_t piece_bytes : {1, 1000, 1 << 20}) {
+    for (const int64_t piece_bytes : {smallest_piece(), int64_t{2000}, int64_t{1} << 20}) {
       const Table table =
           host({.piece_bytes = piece_bytes, .cache_bytes = rows * kRowBytes + kRowBytes / 2});
       for (int call = 0; call < 3; ++call) {

@@ -7,6 +7,6 @@ std::string_view table_device() {
   return kDeferred;
 }
 
-bool table_device_stages() { return true; }
+bool table_device_is_stand_in() { return true; }
 
 void TableTest::SetUp() { table_device(); }

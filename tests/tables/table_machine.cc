@@ -76,11 +76,98 @@ Packed packed(const Plan& plan, const Memory& data) {
   return result;
 }
 
+// A scatter of the test as one into a table: in place, on packed data. The result goes where the
+// test looks for it only if nothing was thrown; then the table must be as it was.
+class TableScatter {
+ public:
+  TableScatter(const Plan& plan, const Memories& m)
+      : plan_(plan), ready_(in_place(plan)), m_(m), before_(packed(plan, m.data).data) {}
+
+  void run(const Variant& variant, const Scratch& scratch) {
+    const ConstTensor data = std::as_const(before_).tensor();
+    const auto bytes =
+        static_cast<size_t>(element_count(data.spec.sizes) * data.spec.dtype.bytes());
+    auto* const first = static_cast<std::byte*>(const_cast<void*>(data.data));
+    std::vector<std::byte> after(first, first + bytes);
+    const Memory target{bytes == 0 ? nullptr : after.data(), after};
+    if (variant.way == "scatter on host") {
+      start(Table::host_writable({target.first, data.spec}, nullptr).with(options_of(variant)),
+            variant);
+    } else if (variant.way == "scatter on device") {
+      const OnDevice there(target, 16);
+      const Table table =
+          Table::device_writable(table_device(), {there.first(), data.spec}, nullptr);
+      try {
+        start(table, variant);
+      } catch (const Error&) {
+        there.read_back();
+        EXPECT_TRUE(std::equal(after.begin(), after.end(), first)) << "a refused scatter wrote";
+        throw;
+      }
+      there.read_back();
+    } else {
+      const std::string path = scratch.path("scattered.bin");
+      std::ofstream(path, std::ios::binary)
+          << std::string(kFileOffset, 'x') << std::string(reinterpret_cast<char*>(first), bytes);
+      const Table table = open_raw(path, data.spec, kFileOffset);
+      start(table, variant);
+      table.read(0, after.data(), std::ssize(after));
+    }
+    if (bytes > 0) {
+      plan_gather_nd(data.spec, TensorSpec(i64, {0}), plan_.output())
+          .run(after.data(), nullptr, m_.output.first);
+    }
+  }
+
+ private:
+  static Plan in_place(const Plan& plan) {
+    Request request = plan.request();
+    request.data = TensorSpec(plan.data().dtype, plan.data().sizes);
+    request.set_output(request.data);
+    return make_plan(request);
+  }
+  static TableOptions options_of(const Variant& variant) {
+    return {.piece_bytes = variant.remark == "rows" ? smallest_piece() : 4096,
+            .pieces = 2,
+            .cache_bytes = variant.remark == "rows" ? 0 : 1024};
+  }
+  void start(const Table& table, const Variant& variant) const {
+    if (variant.remark == "from host") {
+      run_scatter(ready_, table, m_.indices.first, m_.updates.first, {.threads = 2});
+      return;
+    }
+    const Queue queue{.device = table_device()};
+    if (variant.remark == "host inputs") {
+      run_scatter(ready_, table, m_.indices.first, m_.updates.first, queue, IndexPlace::kHost);
+    } else {
+      const OnDevice indices(m_.indices, ready_.indices().dtype.bytes());
+      const OnDevice updates(m_.updates, 16);
+      run_scatter(ready_, table, indices.first(), updates.first(), queue);
+      finish(ready_, table, queue);
+      return;
+    }
+    finish(ready_, table, queue);
+  }
+
+  const Plan& plan_;
+  Plan ready_;
+  const Memories& m_;
+  Array before_;
+};
+
 class TableMachine final : public Machine {
  public:
   std::vector<std::string> kernels(const Plan& plan) const override {
     if (plan.is_scatter()) {
-      return {};
+      return {"scatter on host",
+              "scatter on host/rows",
+              "scatter on host/host inputs",
+              "scatter on host/from host",
+              "scatter on device",
+              "scatter on device/host inputs",
+              "scatter on device/from host",
+              "scatter into a file",
+              "scatter into a file/from host"};
     }
     std::vector<std::string> all = {"host",
                                     "file",
@@ -96,8 +183,8 @@ class TableMachine final : public Machine {
                                     "ring/host indices",
                                     "file/device",
                                     "file/device rows"};
-    if (table_device_stages()) {
-      all.insert(all.end(), {"mapped", "mapped/host indices"});
+    if (table_device_is_stand_in()) {
+      all.insert(all.end(), {"mapped", "mapped/host indices", "split", "split/rows"});
     }
     return all;
   }
@@ -105,6 +192,10 @@ class TableMachine final : public Machine {
 
   void run(const Plan& plan, const Memories& m, const RunOptions& options) const override {
     const Variant variant = variant_of(options.kernel);
+    if (plan.is_scatter()) {
+      TableScatter(plan, m).run(variant, scratch_);
+      return;
+    }
     const bool strided = plan.ranges().data.lo >= 0 && variant.way != "file";
     Packed dense = packed(plan, m.data);
     const Plan& ready = strided ? plan : dense.plan;
@@ -116,13 +207,14 @@ class TableMachine final : public Machine {
       auto* const first = static_cast<std::byte*>(const_cast<void*>(data.data));
       on_device.emplace(Memory{first, {first, static_cast<size_t>(range.hi)}});
     }
-    const Table table = table_of(variant, data, on_device ? on_device->first() : nullptr)
-                            .with({.way = variant.way == "file" ? "" : variant.way,
-                                   .piece_bytes = variant.remark.ends_with("rows") ? 1 : 4096,
-                                   .pieces = 2,
-                                   .lock = variant.way == "mapped",
-                                   .file = {.memory = 1 << 20},
-                                   .cache_bytes = variant.remark == "cached" ? 2048 : 0});
+    const Table table =
+        table_of(variant, data, on_device ? on_device->first() : nullptr)
+            .with({.way = variant.way == "file" ? "" : variant.way,
+                   .piece_bytes = variant.remark.ends_with("rows") ? smallest_piece() : 4096,
+                   .pieces = 2,
+                   .lock = variant.way == "mapped" || variant.way == "split",
+                   .file = {.memory = 1 << 20},
+                   .cache_bytes = variant.remark == "cached" ? 2048 : 0});
     const bool to_host = variant.way == "host" || variant.way == "download" ||
                          (variant.way == "file" && !variant.remark.starts_with("device"));
     to_host ? run_to_host(ready, table, m) : run_to_device(ready, table, m, variant.remark);

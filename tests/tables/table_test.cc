@@ -89,7 +89,8 @@ TEST_F(Tables, CopyRowsThatDoNotRepeatStraightIntoTheOutput) {
 }
 
 TEST_F(Tables, StayInTheirPieces) {
-  for (const int64_t piece_bytes : {1, 200, 1 << 10, 1 << 16}) {
+  for (const int64_t piece_bytes :
+       {smallest_piece(), int64_t{1} << 10, int64_t{4000}, int64_t{1} << 16}) {
     const Table table = host({.way = "ring", .piece_bytes = piece_bytes, .pieces = 2});
     expect_rows(table, zipf(3000));
     expect_rows(table, {});
@@ -156,8 +157,9 @@ TEST_F(Tables, ExplainTheWays) {
   const Table table = host();
   const DeviceCall call(table, {1});
   const std::string device(table_device());
-  const std::string unlocked = table_device_stages() ? "the table's memory is not locked"
-                                                     : "device " + device + " reads no host memory";
+  const std::string unlocked = table_device_is_stand_in()
+                                   ? "the table's memory is not locked"
+                                   : "device " + device + " reads no host memory";
   EXPECT_EQ(explain(call.plan, table, call.queue()),
             "rows of 64 bytes, by the way \"ring\"\n"
             "  host: the queue runs on device " +
@@ -165,6 +167,9 @@ TEST_F(Tables, ExplainTheWays) {
                 "\n"
                 "  device: the table is in host memory\n"
                 "  mapped: " +
+                unlocked +
+                "\n"
+                "  split: " +
                 unlocked +
                 "\n"
                 "  ring: takes the call\n"
@@ -228,7 +233,7 @@ TEST_F(Tables, RefusePlansOfOtherTablesAndOperators) {
       "scatter: plan of another operator\n"
       "  this is a scatter, but it was run as a gather on a table\n"
       "  data i32[1000, 16]   indices i64[1]   updates i32[1, 16]   axis 0   output i32[1000, 16]\n"
-      "  try: a plan of a gather");
+      "  try: a plan of a gather, or run_scatter");
   const DeviceCall call(table, {1, 2});
   EXPECT_THAT(refusal([&] { run(call.plan, table, nullptr, call.output.data(), call.queue()); }),
               HasSubstr("indices has elements, but its pointer is null"));

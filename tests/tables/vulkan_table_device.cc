@@ -4,7 +4,7 @@
 
 std::string_view table_device() { return "vulkan"; }
 
-bool table_device_stages() { return false; }
+bool table_device_is_stand_in() { return false; }
 
 void TableTest::SetUp() {
   if (!sheaf::device_available(table_device())) {
