@@ -6,6 +6,7 @@
 #include "backends/vulkan/gather/gather.h"
 #include "backends/vulkan/memory.h"
 #include "backends/vulkan/scatter/scatter.h"
+#include "backends/vulkan/staging.h"
 #include "backends/vulkan/steps/steps.h"
 
 namespace sheaf {
@@ -55,7 +56,8 @@ constexpr DeviceSteps kSteps{.allocate = allocate,
                              .alignment = alignment,
                              .submit = submit,
                              .dlpack_type = kDlpackVulkan,
-                             .current = [] { return 0; }};
+                             .current = [] { return 0; },
+                             .staging = &kStagingSteps};
 
 constexpr Backend kBackend{.name = "vulkan",
                            .gather = kGather,

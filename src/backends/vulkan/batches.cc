@@ -2,6 +2,7 @@
 #include "backends/vulkan/batches.h"
 
 #include <cstring>
+#include <map>
 
 #include "backends/vulkan/steps/steps.h"
 
@@ -32,14 +33,49 @@ VkSemaphore make_timeline(const OpenDevice& device) {
   return semaphore;
 }
 
+// Recorders by their numbers, for marks that outlive them.
+struct LiveRecorders {
+  std::mutex mutex;
+  std::map<uint64_t, const BatchRecorder*> all;
+  uint64_t last = 0;
+};
+
+LiveRecorders& live_recorders() {
+  static auto& recorders = *new LiveRecorders;
+  return recorders;
+}
+
 }  // namespace
 
 BatchRecorder::BatchRecorder(OpenDevice& device) : Recorder(device) {
   try {
     make_batches();
+    LiveRecorders& live = live_recorders();
+    const std::lock_guard lock(live.mutex);
+    number_ = ++live.last;
+    live.all.emplace(number_, this);
   } catch (...) {
     release();
     throw;
+  }
+}
+
+BatchRecorder::Mark BatchRecorder::mark() {
+  const std::lock_guard lock(mutex_);
+  close_batch();
+  return {number_, submitted_};
+}
+
+void BatchRecorder::wait(const Mark& mark) {
+  const BatchRecorder* recorder = nullptr;
+  {
+    LiveRecorders& live = live_recorders();
+    const std::lock_guard lock(live.mutex);
+    const auto found = live.all.find(mark.recorder);
+    recorder = found == live.all.end() ? nullptr : found->second;
+  }
+  if (recorder != nullptr) {
+    recorder->wait_until(mark.value);
   }
 }
 
@@ -60,6 +96,10 @@ void BatchRecorder::make_batches() {
 }
 
 BatchRecorder::~BatchRecorder() {
+  {
+    const std::lock_guard lock(live_recorders().mutex);
+    live_recorders().all.erase(number_);
+  }
   try {
     wait_until(submitted_);
   } catch (...) {  // NOLINT(bugprone-empty-catch): of a lost device nothing runs any more

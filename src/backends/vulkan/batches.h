@@ -17,6 +17,14 @@ class BatchRecorder : public Recorder {
   explicit BatchRecorder(OpenDevice& device);
   ~BatchRecorder() override;
 
+  // A place in what was recorded. Of a recorder that is gone, all is done.
+  struct Mark {
+    uint64_t recorder = 0;  // 0: nothing was marked
+    uint64_t value = 0;
+  };
+  Mark mark();
+  static void wait(const Mark& mark);
+
   void end_run() override;
   void wait() override;
   Verdict read_verdict(const Verdict* verdict) override;
@@ -53,6 +61,7 @@ class BatchRecorder : public Recorder {
   VkCommandPool pool_ = VK_NULL_HANDLE;
   VkSemaphore semaphore_ = VK_NULL_HANDLE;  // a timeline: batches done
   uint64_t submitted_ = 0;
+  uint64_t number_ = 0;  // of this recorder among all that there were
   std::array<Batch, tuning::kBatches> batches_;
   size_t current_ = 0;
   bool open_ = false;

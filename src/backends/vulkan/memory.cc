@@ -24,6 +24,18 @@ Allocations& allocations() {
   return all;
 }
 
+// Calls step(staging, offset, count) for each part of the bytes that fits the staging buffer.
+void in_parts(OpenDevice& device, size_t bytes,
+              const std::function<void(Staging&, uint64_t, uint64_t)>& step) {
+  Staging& shared = device.staging();
+  const std::lock_guard lock(shared.mutex);
+  for (size_t at = 0; at < bytes; at += tuning::kStagingBytes) {
+    step(shared, at, std::min(bytes - at, size_t{tuning::kStagingBytes}));
+  }
+}
+
+}  // namespace
+
 Range range_at(const void* memory, size_t bytes) {
   Allocations& all = allocations();
   const std::lock_guard lock(all.mutex);
@@ -38,18 +50,6 @@ Range range_at(const void* memory, size_t bytes) {
   }
   throw_outside_memory();
 }
-
-// Calls step(staging, offset, count) for each part of the bytes that fits the staging buffer.
-void in_parts(OpenDevice& device, size_t bytes,
-              const std::function<void(Staging&, uint64_t, uint64_t)>& step) {
-  Staging& shared = device.staging();
-  const std::lock_guard lock(shared.mutex);
-  for (size_t at = 0; at < bytes; at += tuning::kStagingBytes) {
-    step(shared, at, std::min(bytes - at, size_t{tuning::kStagingBytes}));
-  }
-}
-
-}  // namespace
 
 Staging::Staging(OpenDevice& on)
     : device(on), recorder(on), buffer(make_buffer(on, tuning::kStagingBytes, true)) {}

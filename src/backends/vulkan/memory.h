@@ -35,6 +35,8 @@ struct Range {
   Buffer buffer;
   uint64_t offset;
 };
+// Of memory that allocate() returned; throws if the bytes lie outside it.
+Range range_at(const void* memory, size_t bytes);
 void upload_to(OpenDevice& device, const Range& to, const void* from, size_t bytes);
 void download_from(OpenDevice& device, const Range& from, void* to, size_t bytes);
 
