@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/scratch.h"
 #include "program.h"
 #include "sheaf/explain.h"
 #include "sheaf/version.h"
@@ -51,6 +52,24 @@ TEST(Doctor, PrintsJson) {
     EXPECT_EQ(json["devices"][i]["trouble"], "");
     EXPECT_EQ(json["devices"][i]["kernel_cache"] != "",
               devices[i] == "vulkan" && sheaf::device_available("vulkan"));
+  }
+}
+
+TEST(Doctor, MeasuresHowDevicesAreFed) {
+  const Scratch scratch;
+  const std::string folder = "XDG_CACHE_HOME=" + scratch.path("cache");
+  const auto before = nlohmann::json::parse(run_sheaf({"doctor", "--json"}, folder).out);
+  const Finished run = run_sheaf({"doctor", "--json", "--measure"}, folder);
+  EXPECT_EQ(run.status, 0) << run.out;
+  const auto after = nlohmann::json::parse(run.out);
+  ASSERT_EQ(after["devices"].size(), before["devices"].size());
+  for (size_t i = 0; i < before["devices"].size(); ++i) {
+    if (!after["devices"][i]["works"]) {
+      continue;
+    }
+    EXPECT_EQ(before["devices"][i]["table_costs"]["note"], "nothing was measured here");
+    const auto& costs = after["devices"][i]["table_costs"];
+    EXPECT_NE(costs["rows"].empty(), costs["note"] == "") << costs;
   }
 }
 

@@ -3,9 +3,11 @@
 // sheaf doctor: what this build is, what it runs on, and whether it works.
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sstream>
 
 #include "command.h"
 #include "files/launched.h"
@@ -20,7 +22,8 @@ namespace {
 
 constexpr const char* kDoctorExamples = R"(Examples:
   sheaf doctor
-  sheaf doctor --json | jq .backends)";
+  sheaf doctor --json | jq .backends
+  sheaf doctor --measure)";
 
 #if defined(__clang__)
 constexpr const char* kCompiler = "clang " __clang_version__;
@@ -43,6 +46,7 @@ struct BackendReport {
   std::string description = {};  // of a device
   bool available = true;
   std::string kernel_cache = {};  // where compiled kernels are kept, if they are
+  TableCosts costs = {};          // of rows of tables in host memory
 };
 
 // One small gather: rows of a table, forwards, backwards and from the end. `run(plan, table, rows,
@@ -106,12 +110,50 @@ BackendReport try_device(const std::string& name) {
   return report;
 }
 
-std::vector<BackendReport> try_devices() {
+std::vector<BackendReport> try_devices(bool measure) {
   std::vector<BackendReport> reports;
   for (const std::string& name : device_names()) {
-    reports.push_back(try_device(name));
+    BackendReport report = try_device(name);
+    if (report.available && report.trouble.empty()) {
+      report.costs = measure ? measure_table_costs(name) : table_costs(name);
+    }
+    reports.push_back(std::move(report));
   }
   return reports;
+}
+
+std::string gigabytes_text(double rate) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << rate / 1e9;
+  return text.str();
+}
+
+// One line for each size of rows: the ways, and the one that is taken.
+std::vector<std::string> costs_lines(const TableCosts& costs) {
+  std::vector<std::string> lines;
+  if (costs.rows.empty()) {
+    lines.push_back(costs.note);
+    return lines;
+  }
+  lines.push_back(cat("GB/s of rows from host memory; a copy has ", gigabytes_text(costs.copy_rate),
+                      costs.note.empty() ? "" : "; ", costs.note));
+  for (const RowRates& row : costs.rows) {
+    lines.push_back(cat("rows of ", row.row_bytes, " bytes: mapped ", gigabytes_text(row.mapped),
+                        ", split ", gigabytes_text(row.split), ", ring ",
+                        gigabytes_text(row.ring)));
+  }
+  return lines;
+}
+
+nlohmann::ordered_json costs_json(const TableCosts& costs) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const RowRates& row : costs.rows) {
+    rows.push_back({{"row_bytes", row.row_bytes},
+                    {"mapped", row.mapped},
+                    {"split", row.split},
+                    {"ring", row.ring}});
+  }
+  return {{"copy_rate", costs.copy_rate}, {"rows", std::move(rows)}, {"note", costs.note}};
 }
 
 std::string kernel_override() {
@@ -148,6 +190,11 @@ void print_text(const Machine& machine, const std::vector<BackendReport>& backen
     if (!device.kernel_cache.empty()) {
       line("kernels kept", device.kernel_cache);
     }
+    if (device.available && device.trouble.empty()) {
+      for (const std::string& text : costs_lines(device.costs)) {
+        line("tables", text);
+      }
+    }
   }
   if (devices.empty()) {
     line("device", "none in this build");
@@ -172,7 +219,8 @@ void print_json(const Machine& machine, const std::vector<BackendReport>& backen
                            {"available", device.available},
                            {"works", device.available && device.trouble.empty()},
                            {"trouble", device.trouble},
-                           {"kernel_cache", device.kernel_cache}});
+                           {"kernel_cache", device.kernel_cache},
+                           {"table_costs", costs_json(device.costs)}});
   }
   const nlohmann::ordered_json json = {{"version", SHEAF_VERSION},
                                        {"compiler", kCompiler},
@@ -190,9 +238,9 @@ void print_json(const Machine& machine, const std::vector<BackendReport>& backen
   std::cout << json.dump(2) << "\n";
 }
 
-int doctor(bool json) {
+int doctor(bool json, bool measure) {
   const std::vector<BackendReport> backends = try_backends();
-  const std::vector<BackendReport> devices = try_devices();
+  const std::vector<BackendReport> devices = try_devices(measure);
   json ? print_json(this_machine(), backends, devices)
        : print_text(this_machine(), backends, devices);
   const auto healthy = [](const std::vector<BackendReport>& reports) {
@@ -205,11 +253,13 @@ int doctor(bool json) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Command& chosen) {
-  static bool json = false;
+  static bool json = false, measure = false;
   CLI::App* command = app.add_subcommand("doctor", "Report what this build can use, and try it");
   command->footer(kDoctorExamples);
   command->add_flag("--json", json, "Print a JSON object");
-  command->callback([&chosen] { chosen = [] { return doctor(json); }; });
+  command->add_flag("--measure", measure,
+                    "Measure how fast each device is fed from host memory, and keep that");
+  command->callback([&chosen] { chosen = [] { return doctor(json, measure); }; });
 }
 
 }  // namespace sheaf::cli
