@@ -11,3 +11,4 @@ int directml_call(Rng& rng);  // one operator created, compiled, dispatched and 
 int graph_call(Rng& rng);     // a DirectML graph through the COM interface; 0 where it is not built
 int move_call(Rng& rng);      // a random move against plain loops
 int file_call(Rng& rng);      // a file saved, gathered from and scattered into
+int table_call(Rng& rng);  // a table that feeds a stand-in for a device: gathers, scatters, caches

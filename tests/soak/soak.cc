@@ -5,7 +5,8 @@
 // Random calls from many threads at once, for as long as asked: gathers and scatters on every
 // kernel of every host backend against the reference backend, calls of the C, BNNS and DirectML
 // interfaces, graphs, moves of every kind against plain loops, bags and encoded tables, files that
-// are gathered from and scattered into, plans that are only made, and runs that are cancelled.
+// are gathered from and scattered into, tables that feed a stand-in for a device, plans that are
+// only made, and runs that are cancelled.
 // Fails if a result differs, or if the memory of the process grows after the first fifth of the
 // time.
 #include <malloc.h>
@@ -259,6 +260,7 @@ constexpr std::array kKinds = {
     Kind{"graphs", graph_call},
     Kind{"moves", move_call},
     Kind{"files", file_call},
+    Kind{"tables", table_call},
     Kind{"bags", bag_call},
     Kind{"cancelled", cancelled_call},
 };
