@@ -2,6 +2,7 @@
 """sheaf.Table on host memory and files: the results, errors and statistics of the same calls on
 arrays. Those of GPUs are in test_cuda_tables.py."""
 
+import concurrent.futures
 import gc
 import os
 import pickle
@@ -250,6 +251,15 @@ def test_an_array_that_changed_is_refused():
     array.resize((4, 2), refcheck=False)
     with pytest.raises(sheaf.Error, match="changed"):
         table.gather([0])
+
+
+def test_many_threads(file):
+    ids = [RNG.integers(-50, 50, 200) for _ in range(8)]
+    for table in (sheaf.Table(ROWS), sheaf.Table(file)):
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for at, got in zip(ids * 4, pool.map(table.gather, ids * 4)):
+                np.testing.assert_array_equal(got, ROWS[at])
+        assert table.stats()["way"] in ("host", "file")
 
 
 def test_pickle(file):

@@ -80,6 +80,15 @@ def test_the_gradient_is_compressed():
         assert not table(IDS).requires_grad
 
 
+def test_a_frozen_table_has_no_gradient():
+    table = sheaf.torch.Table(weight()).requires_grad_(False)
+    scale = torch.ones(4, requires_grad=True)
+    loss(table(IDS) * scale).backward()  # that of others goes past it
+    assert table.gradient() is None and scale.grad is not None
+    loss(table.requires_grad_()(IDS)).backward()
+    assert table.gradient() is not None
+
+
 def test_padding_has_no_gradient():
     table = sheaf.torch.Table(weight(), padding_idx=-6)  # row 3
     loss(table(IDS)).backward()
@@ -196,16 +205,14 @@ def test_files(tmp_path):
     np.save(tmp_path / "t.npy", weight().numpy())
     table = sheaf.torch.Table(tmp_path / "t.npy")
     assert table.state_dict() == {} or table.state_dict()["weight"] is None
-    with torch.no_grad():
-        assert torch.equal(table(IDS), weight()[IDS])
+    assert torch.equal(table(IDS), weight()[IDS]) and not table(IDS).requires_grad
     assert isinstance(table.rows.gather(IDS), torch.Tensor)
     with pytest.raises(sheaf.UnsupportedError, match="no gradient of a table in a file"):
-        loss(table(IDS)).backward()
+        table.requires_grad_()
     with pytest.raises(sheaf.ArgumentError, match="Adagrad: no weight"):
         sheaf.torch.Adagrad(table)
     again = pickle.loads(pickle.dumps(table))
-    with torch.no_grad():
-        assert torch.equal(again(IDS), weight()[IDS])
+    assert torch.equal(again(IDS), weight()[IDS])
 
 
 class Lookups(torch.utils.data.Dataset):

@@ -30,7 +30,7 @@ class Table(torch.nn.Module):
     """Rows of a table that stays where it is: ids in, rows out, on the device of ids.
 
         table = sheaf.torch.Table(torch.empty(rows, width))                   # host memory
-        table = sheaf.torch.Table("model.safetensors", "embed.weight")        # a file: for inference
+        table = sheaf.torch.Table("model.safetensors", "embed.weight")        # a file: frozen
         rows = table(ids)
 
     weight is a tensor in host memory, pinned or not; or a path and a name, or a sheaf.Table. Options
@@ -49,7 +49,6 @@ class Table(torch.nn.Module):
         self._options = options
         self._file: Rows | None = None
         self._gradients: list[tuple[Tensor, Tensor]] = []
-        self.anchor = torch.empty(0, requires_grad=True)
         if isinstance(weight, Tensor):
             if weight.device.type != "cpu":
                 raise ArgumentError(refusal("Table: weight is not in host memory",
@@ -61,6 +60,8 @@ class Table(torch.nn.Module):
             self._file = Rows(weight, name, **options)
         self._attach()
         self.padding_idx = self._padding(padding_idx)
+        trains = self.weight is not None and self.weight.is_floating_point()
+        self.anchor = torch.empty(0, requires_grad=trains)
 
     def _padding(self, row: int | None) -> int | None:
         if row is None:
@@ -108,6 +109,14 @@ class Table(torch.nn.Module):
         self._gradients = []
         self.anchor.grad = None
 
+    def requires_grad_(self, requires_grad: bool = True) -> Table:
+        """Whether backward() leaves a gradient here. A table in a file has none."""
+        if requires_grad and self.weight is None:
+            raise UnsupportedError(refusal("Table: no gradient of a table in a file",
+                                           repr(self.rows), "the rows in host memory"))
+        self.anchor.requires_grad_(requires_grad)
+        return self
+
     def changed(self) -> None:
         """To be called after the weight was written to: cached rows are fetched again."""
         if self.weight is not None and self.weight.data_ptr() != self._seen:
@@ -137,10 +146,6 @@ class Table(torch.nn.Module):
         self._attach()
 
     def _keep(self, gradient: Tensor, ids: Tensor) -> None:
-        if self.weight is None:
-            raise UnsupportedError(refusal("Table: no gradient of a table in a file",
-                                           repr(self.rows),
-                                           "torch.no_grad(), or the rows in host memory"))
         count = self.rows.shape[0]
         flat = gradient.reshape(ids.numel(), *self.rows.shape[1:])
         rows, sums = _summed(flat, ids.reshape(-1), count, self.padding_idx)
