@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Tables that lie anywhere, as sheaf/_tables.py calls them: rows come to where indices and output
-// are. The arrays that a table was made of live as long as it does.
+// are.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -19,108 +19,13 @@
 #include "errors.h"
 #include "gpu.h"
 #include "plan/encoded_gather.h"
-#include "sheaf/table.h"
 #include "support/text.h"
+#include "table_rows.h"
 
 namespace sheaf::python {
 namespace {
 
 using nb::literals::operator""_a;
-
-struct Rows {
-  Table table;
-  std::shared_ptr<const TableViews> views;  // null: the table is in a file
-  std::string way = {};                     // that the options force
-
-  const View* array() const { return views == nullptr ? nullptr : &views->stored; }
-  bool encoded() const { return table.info().encoded.encoding != Encoding::kPlain; }
-};
-
-// The last copy of a table may be let go of without Python's lock.
-std::shared_ptr<const TableViews> held(std::unique_ptr<TableViews> views) {
-  return {views.release(), [](const TableViews* last) {
-            if (Py_IsInitialized() != 0) {
-              const nb::gil_scoped_acquire lock;
-              delete last;
-            }
-          }};
-}
-
-Rows rows_of_file(const Table& table) { return {table, nullptr}; }
-
-void refuse_copies(const View& view, nb::handle array) {
-  if (PyArray_Check(array.ptr()) && PyArray_DATA(as_array(array.ptr())) != view.tensor.data) {
-    raise_argument(refusal_text(
-        "Table: strides that are not whole elements",
-        "such an array is read by a copy, and a table does not follow what happens to a copy",
-        "a contiguous array"));
-  }
-}
-
-Rows rows_of_array(nb::handle data) {
-  auto views = std::make_unique<TableViews>();
-  Placement placement;
-  view_table(*views, data, "Table", &placement);
-  const nb::object array = is_encoded(data) ? data.attr("stored") : nb::borrow(data);
-  refuse_copies(views->stored, array);
-  const View& stored = views->stored;
-  if (views->decodes() && stored.on_gpu()) {
-    raise_unsupported(refusal_text("Table: encoded rows on a device",
-                                   cat("the rows are on ", text_of(stored.device)),
-                                   "sheaf.gather, or a table of rows in host memory"));
-  }
-  const ConstTensor tensor{stored.tensor.data, stored.tensor.spec};
-  const DLDevice device = stored.device;
-  const std::shared_ptr<const TableViews> kept = held(std::move(views));
-  try {
-    if (kept->decodes()) {
-      return {Table::host_encoded({kept->spec, tensor.data}, kept), kept};
-    }
-    return {is_gpu(device) ? Table::device(gpu::name_of(device), tensor, kept)
-                           : Table::host(tensor, kept),
-            kept};
-  } catch (const Error& error) {
-    raise_by_cause(error);
-  }
-}
-
-// The library keeps the name, and not its characters.
-std::string_view known_reader(std::string_view name) {
-  for (const std::string_view known : {"io_uring", "pread"}) {
-    if (name == known) {
-      return known;
-    }
-  }
-  if (!name.empty()) {
-    raise_argument(refusal_text("Table: unknown reader", cat("reader=\"", name, "\""),
-                                "\"io_uring\" or \"pread\""));
-  }
-  return {};
-}
-
-Rows with_options(const Rows& rows, const std::string& way, int64_t piece_bytes, int pieces,
-                  int threads, bool lock, int64_t cache_bytes,
-                  const std::vector<int64_t>& cached_rows, int64_t memory, int depth, bool direct,
-                  std::string_view reader, nb::handle cache) {
-  TableOptions options;
-  options.way = way;
-  options.piece_bytes = piece_bytes;
-  options.pieces = pieces;
-  options.threads = threads;
-  options.lock = lock;
-  options.cache_bytes = cache_bytes;
-  options.cached_rows = cached_rows;
-  options.file.memory = memory;
-  options.file.depth = depth;
-  options.file.direct = direct;
-  options.file.reader = known_reader(reader);
-  options.file.cache = cache.is_none() ? nullptr : nb::cast<RowCache*>(cache);
-  try {
-    return {rows.table.with(options), rows.views, way};
-  } catch (const Error& error) {
-    raise_by_cause(error);
-  }
-}
 
 // What a call was passed besides the table.
 struct RowsCall {
@@ -398,42 +303,6 @@ nb::object bag_rows(const Rows& rows, nb::handle indices, nb::handle segments, n
         [&](const Queue& queue) { run(plan, rows.table, memory, queue); },
         [&](const Queue& queue) { finish(plan, rows.table, queue); });
   });
-}
-
-nb::dict stats_of(const Rows& rows) {
-  const TableStats stats = sheaf::stats(rows.table);
-  nb::dict dict;
-  dict["calls"] = stats.calls;
-  dict["rows"] = stats.rows;
-  dict["rows_fetched"] = stats.rows_fetched;
-  dict["bytes_to_device"] = stats.bytes_to_device;
-  dict["cache_hits"] = stats.cache_hits;
-  dict["cache_misses"] = stats.cache_misses;
-  dict["pieces"] = stats.pieces;
-  dict["staging_bytes"] = stats.staging_bytes;
-  dict["staging_pinned"] = stats.staging_pinned;
-  dict["way"] = stats.way;
-  return dict;
-}
-
-nb::tuple sizes_of(const Dims& sizes) {
-  nb::list list;
-  for (const int64_t size : sizes) {
-    list.append(size);
-  }
-  return nb::tuple(list);
-}
-
-// Sheaf's name of the elements' type, sizes, bytes, the place, and the encoding or "plain".
-nb::tuple described(const Rows& rows) {
-  const TableInfo& info = rows.table.info();
-  const View* const array = rows.array();
-  const std::string place = array != nullptr && array->on_gpu()
-                                ? text_of(array->device)
-                                : std::string(to_string(rows.table.place()));
-  return nb::make_tuple(info.spec.dtype.name(),
-                        sizes_of(rows.encoded() ? info.encoded.sizes : info.spec.sizes), info.bytes,
-                        place, std::string(to_string(info.encoded.encoding)));
 }
 
 }  // namespace
