@@ -7,7 +7,7 @@
 //
 // Updates of a cell are joined one after the other, but loaded several at a time: what a long list
 // takes is the way to memory, not the sums.
-const uint kAhead = 8u;
+const uint kAhead = 4u;
 
 #ifdef QUADS
 layout(constant_id = 0) const uint kQuads = 0u;  // 1: four elements of 4 bytes
