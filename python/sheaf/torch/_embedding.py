@@ -52,7 +52,7 @@ def _by_frequency(weight: Tensor, input: Tensor) -> Tensor:
 
 
 def compressed_gradient(grad: Tensor, indices: Tensor, segments: Any, weights: Any, extent: int,
-                options: BagOptions) -> Tensor:
+                        options: BagOptions) -> Tensor:
     """The gradient of a table: the distinct rows, ascending, and their sums in order."""
     if grad.device.type == "cpu":
         named: Any = _sheaf.bag_gradient_rows(grad, None, indices, segments, weights,
@@ -103,7 +103,8 @@ class _SparseRows(Function):
         (input,) = ctx.saved_tensors
         options = BagOptions(padding_index=ctx.padding, negative="out_of_range")
         grad = grad.reshape(-1, grad.shape[-1])
-        return compressed_gradient(grad, input.reshape(-1, 1), None, None, ctx.extent, options), None, None
+        rows = compressed_gradient(grad, input.reshape(-1, 1), None, None, ctx.extent, options)
+        return rows, None, None
 
 
 def _encoded_parts(call: str, weight: Any, encoding: str | None, dtype: Any) -> Any:
