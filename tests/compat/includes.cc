@@ -17,6 +17,19 @@ struct ID3D12Device;
 
 #include "sheaf_directml.h"
 
+#ifdef BESIDE_DIRECTX_HEADERS
+// As programs for Linux attach IIDs: those of DirectML are there already, others are new.
+struct IOfTheProgram : IUnknown {};
+WINADAPTER_IID(IDMLDevice, 0x6dbd6437, 0x96fd, 0x423f, 0xa9, 0x8c, 0xae, 0x5e, 0x7c, 0x2a, 0x57,
+               0x3f)
+WINADAPTER_IID(IDMLDevice1, 0xa0884f9a, 0xd2be, 0x4355, 0xaa, 0x5d, 0x59, 0x01, 0x28, 0x1a, 0xd1,
+               0xd2)
+WINADAPTER_IID(IOfTheProgram, 0x01020304, 0x0506, 0x0708, 9, 10, 11, 12, 13, 14, 15, 16)
+static_assert(__uuidof(IOfTheProgram).Data4[7] == 16, "defined by the macro");
+static_assert(uuidof<IOfTheProgram>().Data1 == 0x01020304, "for uuidof too");
+static_assert(uuidof<IDMLBindingTable>().Data1 == 0x29c687dc, "and for DirectML's");
+#endif
+
 static_assert(DML_TARGET_VERSION == 0x6400, "guarded code is compiled");
 static_assert(__uuidof(IDMLDevice1).Data1 == 0xa0884f9a, "an IID");
 static_assert(sizeof(BOOL) == 4 && sizeof(HRESULT) == 4, "as on Windows");
