@@ -13,6 +13,9 @@
 
 namespace sheaf::d3d12 {
 
+// Of one heap. Graphs of the most inputs and outputs need 2^21 and 2.
+inline constexpr UINT kMostDescriptors = 1u << 22;
+
 // What a view of a buffer says. All zero: there is none.
 struct Descriptor {
   const std::byte* buffer;  // its first byte; null: no view

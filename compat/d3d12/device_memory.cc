@@ -162,8 +162,6 @@ HRESULT Device::CreateReservedResource1(const D3D12_RESOURCE_DESC* desc,
 
 HRESULT Device::CreateDescriptorHeap(const D3D12_DESCRIPTOR_HEAP_DESC* desc, REFIID iid,
                                      void** heap) {
-  // Graphs of the most inputs and outputs need 2^21 and 2.
-  constexpr UINT kMostDescriptors = 1u << 22;
   if (desc == nullptr || desc->NumDescriptors == 0 || desc->NumDescriptors > kMostDescriptors) {
     return refuse(
         "ID3D12Device::CreateDescriptorHeap",

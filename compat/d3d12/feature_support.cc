@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "descriptors.h"
+
 namespace sheaf::d3d12 {
 namespace {
 
@@ -102,6 +104,13 @@ HRESULT answer(const Adapter&, D3D12_FEATURE_DATA_D3D12_OPTIONS3& options) {
   return S_OK;
 }
 
+HRESULT answer(const Adapter&, D3D12_FEATURE_DATA_D3D12_OPTIONS19& options) {
+  options = {};
+  options.MaxViewDescriptorHeapSize = kMostDescriptors;
+  options.ComputeOnlyCustomHeapSupported = TRUE;
+  return S_OK;
+}
+
 // Everything else is about shaders, textures and drawing: none of it is there.
 template <class Options>
 HRESULT answer(const Adapter&, Options& options) {
@@ -149,6 +158,12 @@ constexpr Known kKnown[] = {
     {D3D12_FEATURE_D3D12_OPTIONS13, answer_sized<D3D12_FEATURE_DATA_D3D12_OPTIONS13>},
     {D3D12_FEATURE_D3D12_OPTIONS14, answer_sized<D3D12_FEATURE_DATA_D3D12_OPTIONS14>},
     {D3D12_FEATURE_D3D12_OPTIONS15, answer_sized<D3D12_FEATURE_DATA_D3D12_OPTIONS15>},
+    {D3D12_FEATURE_D3D12_OPTIONS16, answer_sized<D3D12_FEATURE_DATA_D3D12_OPTIONS16>},
+    {D3D12_FEATURE_D3D12_OPTIONS17, answer_sized<D3D12_FEATURE_DATA_D3D12_OPTIONS17>},
+    {D3D12_FEATURE_D3D12_OPTIONS18, answer_sized<D3D12_FEATURE_DATA_D3D12_OPTIONS18>},
+    {D3D12_FEATURE_D3D12_OPTIONS19, answer_sized<D3D12_FEATURE_DATA_D3D12_OPTIONS19>},
+    {D3D12_FEATURE_D3D12_OPTIONS20, answer_sized<D3D12_FEATURE_DATA_D3D12_OPTIONS20>},
+    {D3D12_FEATURE_D3D12_OPTIONS21, answer_sized<D3D12_FEATURE_DATA_D3D12_OPTIONS21>},
 };
 
 }  // namespace

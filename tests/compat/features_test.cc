@@ -31,7 +31,7 @@ class Features : public testing::Test {
 
 TEST_F(Features, Unknown) {
   UINT64 room[16]{};
-  for (const int feature : {3, 4, 9, 10, 22, 24, 25, 28, 31, 45, 63}) {
+  for (const int feature : {3, 4, 9, 10, 22, 24, 25, 28, 31, 50, 54, 63}) {
     for (const UINT size : {4u, 8u, 12u, 16u, 20u, 24u}) {
       EXPECT_EQ(
           machine_.d3d12->CheckFeatureSupport(static_cast<D3D12_FEATURE>(feature), room, size),
@@ -79,6 +79,28 @@ TEST_F(Features, Options) {
   expect_zeros<D3D12_FEATURE_DATA_D3D12_OPTIONS13>(D3D12_FEATURE_D3D12_OPTIONS13);
   expect_zeros<D3D12_FEATURE_DATA_D3D12_OPTIONS14>(D3D12_FEATURE_D3D12_OPTIONS14);
   expect_zeros<D3D12_FEATURE_DATA_D3D12_OPTIONS15>(D3D12_FEATURE_D3D12_OPTIONS15);
+  expect_zeros<D3D12_FEATURE_DATA_D3D12_OPTIONS16>(D3D12_FEATURE_D3D12_OPTIONS16);
+  expect_zeros<D3D12_FEATURE_DATA_D3D12_OPTIONS17>(D3D12_FEATURE_D3D12_OPTIONS17);
+  expect_zeros<D3D12_FEATURE_DATA_D3D12_OPTIONS18>(D3D12_FEATURE_D3D12_OPTIONS18);
+  expect_zeros<D3D12_FEATURE_DATA_D3D12_OPTIONS20>(D3D12_FEATURE_D3D12_OPTIONS20);
+  expect_zeros<D3D12_FEATURE_DATA_D3D12_OPTIONS21>(D3D12_FEATURE_D3D12_OPTIONS21);
+}
+
+// The largest descriptor heap that it promises can be made, and one more cannot.
+TEST_F(Features, CustomHeapsAndDescriptors) {
+  const Messages quiet;
+  D3D12_FEATURE_DATA_D3D12_OPTIONS19 options{};
+  EXPECT_EQ(ask(D3D12_FEATURE_D3D12_OPTIONS19, options), S_OK);
+  EXPECT_EQ(options.ComputeOnlyCustomHeapSupported, TRUE);
+  EXPECT_EQ(options.RasterizerDesc2Supported, FALSE);
+  EXPECT_EQ(options.MaxSamplerDescriptorHeapSize, 0u);
+  D3D12_DESCRIPTOR_HEAP_DESC desc{};
+  desc.Type = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV;
+  desc.NumDescriptors = options.MaxViewDescriptorHeapSize;
+  ComPtr<ID3D12DescriptorHeap> heap;
+  EXPECT_EQ(machine_.d3d12->CreateDescriptorHeap(&desc, IID_PPV_ARGS(&heap)), S_OK);
+  ++desc.NumDescriptors;
+  EXPECT_NE(machine_.d3d12->CreateDescriptorHeap(&desc, IID_PPV_ARGS(&heap)), S_OK);
 }
 
 TEST_F(Features, Versions) {

@@ -16,4 +16,5 @@
 #include <dxguids/dxguids.h>
 #endif
 
+#include "sheaf_d3d12_newer_names.h"
 #include "sheaf_messages.h"
