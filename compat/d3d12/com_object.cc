@@ -26,27 +26,35 @@ Messages& messages() {
 
 std::atomic<long> live_objects{0};
 
-}  // namespace
-
-void report(const std::string& text, bool loud) {
+// To the callback, or to stderr if there is none.
+void tell(const std::string& text, bool loud) {
   Messages& all = messages();
   SheafMessageCallback callback = nullptr;
   void* context = nullptr;
-  std::vector<std::shared_ptr<MessageSink>> sinks;
   {
     const std::lock_guard lock(all.mutex);
     callback = all.callback;
     context = all.context;
-    sinks = all.sinks;
-  }
-  for (const auto& sink : sinks) {
-    sink->add(text);
   }
   if (callback != nullptr) {  // outside the lock: it may call back into the library
     callback(text.c_str(), context);
   } else if (loud) {
     std::fprintf(stderr, "%s\n", text.c_str());
   }
+}
+
+std::vector<std::shared_ptr<MessageSink>> sinks_now() {
+  const std::lock_guard lock(messages().mutex);
+  return messages().sinks;
+}
+
+}  // namespace
+
+void report(const std::string& text, bool loud) {
+  for (const auto& sink : sinks_now()) {
+    sink->add(text);
+  }
+  tell(text, loud);
 }
 
 void add_sink(std::shared_ptr<MessageSink> sink) {
@@ -78,13 +86,16 @@ HRESULT missing(const char* method, void** out) {
       const std::lock_guard lock(messages().mutex);
       first = messages().missing.insert(method).second;
     }
+    for (const auto& sink : sinks_now()) {
+      sink->add_missing(method);
+    }
     if (first) {
-      report(words({.who = method,
-                    .what = "not implemented",
-                    .detail = "this Direct3D 12 has buffers, copies and DirectML's dispatches",
-                    .given = "no arguments were looked at",
-                    .next = "docs/directml.md lists what is there"}),
-             true);
+      tell(words({.who = method,
+                  .what = "not implemented",
+                  .detail = "this Direct3D 12 has buffers, copies and DirectML's dispatches",
+                  .given = "no arguments were looked at",
+                  .next = "docs/directml.md lists what is there"}),
+           true);
     }
     return E_NOTIMPL;
   });

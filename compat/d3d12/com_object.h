@@ -33,6 +33,8 @@ SHEAF_EXPORT void report(const std::string& text, bool loud);
 class MessageSink {
  public:
   virtual void add(const std::string& text) = 0;
+  // A method that is not there: one line for each, however often it is called.
+  virtual void add_missing(const std::string& method) = 0;
 
  protected:
   ~MessageSink() = default;
@@ -46,7 +48,8 @@ struct Words {
 };
 std::string words(const Words& words);
 
-// Reports that `method` is not there, once per method. E_NOTIMPL; *out becomes null.
+// Reports that `method` is not there: once to the callback, and once to every message queue.
+// E_NOTIMPL; *out becomes null.
 SHEAF_EXPORT HRESULT missing(const char* method, void** out = nullptr);
 
 // How many objects are alive, in this process and of both libraries. For leak checks.

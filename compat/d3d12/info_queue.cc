@@ -7,6 +7,16 @@
 
 namespace sheaf::d3d12 {
 
+void MessageStore::add_missing(const std::string& method) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!missing_.insert(method).second) {
+      return;
+    }
+  }
+  add(method + ": not implemented; docs/directml.md lists what is there");
+}
+
 void MessageStore::add(const Message& message) {
   std::vector<Callback> callbacks;
   {

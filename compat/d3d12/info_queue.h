@@ -29,6 +29,7 @@ class MessageStore final : public com::MessageSink {
     add({D3D12_MESSAGE_CATEGORY_EXECUTION, D3D12_MESSAGE_SEVERITY_ERROR, D3D12_MESSAGE_ID_UNKNOWN,
          text});
   }
+  void add_missing(const std::string& method) override;
   void add(const Message& message);
   void clear();
   void set_limit(UINT64 limit);
@@ -49,6 +50,7 @@ class MessageStore final : public com::MessageSink {
 
   mutable std::mutex mutex_;
   std::deque<Message> messages_;
+  std::set<std::string> missing_;  // methods that have their line
   UINT64 limit_ = 1024;
   UINT64 received_ = 0, discarded_ = 0;
   DWORD last_cookie_ = 0;
