@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // A program in the manner of a Python binding: the first adapter of DXGI that makes a device, one
-// buffer each for uploads, read-backs, temporary and persistent data, which grow as models need,
-// and weights that DirectML owns.
+// buffer each for inputs, outputs and persistent data, which grow as models need and are placed in
+// heaps by an allocator, and weights that DirectML owns.
 #include <dxgi1_4.h>
 
 #include "compat/gather_rows.h"
+#include "compat/heap_allocator.h"
 
 using namespace compat;
 
@@ -34,10 +35,7 @@ class Session {
     rows_ = rows;
     op_ = rows.compile(machine_.dml.Get(), DML_EXECUTION_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML);
     const UINT64 bytes = op_->GetBindingProperties().PersistentResourceSize;
-    if (bytes > persistent_bytes_) {
-      persistent_ = machine_.buffer(bytes);
-      persistent_bytes_ = bytes;
-    }
+    grow(persistent_, bytes);
     ComPtr<IDMLOperatorInitializer> initializer;
     IDMLCompiledOperator* ops[] = {op_.Get()};
     COMPAT_CHECK(machine_.dml->CreateOperatorInitializer(1, ops, IID_PPV_ARGS(&initializer)));
@@ -56,27 +54,37 @@ class Session {
   }
 
   std::vector<float> compute(const std::vector<UINT>& picks) {
-    const auto indices = machine_.upload(bytes_of(picks));
-    const auto output = machine_.buffer(rows_.output_bytes());
+    const auto staged = machine_.upload(bytes_of(picks));
+    grow(inputs_, rows_.picks_bytes());
+    grow(outputs_, rows_.output_bytes());
+    machine_.list->CopyBufferRegion(inputs_.Get(), 0, staged.Get(), 0, rows_.picks_bytes());
     const auto bindings = machine_.table(op_.Get());
-    bind(bindings.Get(), {{nullptr, 0, 0}, {indices.Get(), 0, rows_.picks_bytes()}},
-         {{output.Get(), 0, rows_.output_bytes()}});
+    bind(bindings.Get(), {{nullptr, 0, 0}, {inputs_.Get(), 0, rows_.picks_bytes()}},
+         {{outputs_.Get(), 0, rows_.output_bytes()}});
     const DML_BUFFER_BINDING range{persistent_.Get(), 0,
                                    op_->GetBindingProperties().PersistentResourceSize};
     const DML_BINDING_DESC persistent{DML_BINDING_TYPE_BUFFER, &range};
     bindings->BindPersistentResource(&persistent);
     machine_.recorder->RecordDispatch(machine_.list.Get(), op_.Get(), bindings.Get());
-    const Bytes read = machine_.download(output.Get());
+    const Bytes read = machine_.download(outputs_.Get());
     COMPAT_CHECK(machine_.dml->GetDeviceRemovedReason());
     return values_of<float>(read, rows_.picks * rows_.columns);
   }
 
  private:
+  // The old buffer's bytes are not used again: its place in the heap is gone with it.
+  void grow(ComPtr<ID3D12Resource>& buffer, UINT64 bytes) {
+    if (buffer == nullptr || buffer->GetDesc().Width < bytes) {
+      buffer = allocator_.allocate(bytes);
+    }
+  }
+
   Machine machine_;
+  HeapAllocator allocator_{machine_.d3d12.Get(),
+                           16 * UINT64{D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT}};
   GatherRows rows_{};
   ComPtr<IDMLCompiledOperator> op_;
-  ComPtr<ID3D12Resource> persistent_;
-  UINT64 persistent_bytes_ = 0;
+  ComPtr<ID3D12Resource> persistent_, inputs_, outputs_;
 };
 
 TEST(PyDirectMLLike, ModelsOneAfterTheOther) {

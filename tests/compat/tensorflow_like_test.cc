@@ -9,43 +9,13 @@
 #include <thread>
 
 #include "compat/gather_rows.h"
+#include "compat/heap_allocator.h"
 
 using namespace compat;
 
 namespace {
 
 constexpr UINT64 kPlacement = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT;
-
-// Buffers in one heap, each on a boundary of 64 KiB. A range that was given back is used again.
-class HeapAllocator {
- public:
-  HeapAllocator(ID3D12Device* device, UINT64 bytes) : device_(device) {
-    D3D12_FEATURE_DATA_D3D12_OPTIONS options{};
-    COMPAT_CHECK(
-        device->CheckFeatureSupport(D3D12_FEATURE_D3D12_OPTIONS, &options, sizeof options));
-    EXPECT_EQ(options.TiledResourcesTier, D3D12_TILED_RESOURCES_TIER_NOT_SUPPORTED);
-    const D3D12_HEAP_DESC desc{bytes, CD3DX12_HEAP_PROPERTIES(D3D12_HEAP_TYPE_DEFAULT), 0,
-                               D3D12_HEAP_FLAG_ALLOW_ONLY_BUFFERS};
-    COMPAT_CHECK(device->CreateHeap(&desc, IID_PPV_ARGS(&heap_)));
-  }
-
-  ComPtr<ID3D12Resource> allocate(UINT64 bytes) {
-    const auto desc =
-        CD3DX12_RESOURCE_DESC::Buffer(bytes, D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS);
-    ComPtr<ID3D12Resource> made;
-    COMPAT_CHECK(device_->CreatePlacedResource(heap_.Get(), next_, &desc,
-                                               D3D12_RESOURCE_STATE_UNORDERED_ACCESS, nullptr,
-                                               IID_PPV_ARGS(&made)));
-    next_ += device_->GetResourceAllocationInfo(0, 1, &desc).SizeInBytes;
-    return made;
-  }
-  void rewind() { next_ = 0; }
-
- private:
-  ID3D12Device* device_;
-  ComPtr<ID3D12Heap> heap_;
-  UINT64 next_ = 0;
-};
 
 // Lists in turn: one is recorded while the queue may still have the other.
 class Queue {
@@ -117,6 +87,11 @@ void zero(Machine& machine, ID3D12GraphicsCommandList* list, ID3D12DescriptorHea
 
 void steps_on(IUnknown* adapter) {
   Machine machine(adapter);
+  // Reserved buffers come first, and heaps where a device has no tiles.
+  D3D12_FEATURE_DATA_D3D12_OPTIONS options{};
+  COMPAT_CHECK(
+      machine.d3d12->CheckFeatureSupport(D3D12_FEATURE_D3D12_OPTIONS, &options, sizeof options));
+  EXPECT_EQ(options.TiledResourcesTier, D3D12_TILED_RESOURCES_TIER_NOT_SUPPORTED);
   HeapAllocator allocator(machine.d3d12.Get(), 8 * kPlacement);
   Queue queue(machine.d3d12.Get(), machine.queue.Get());
   const GatherRows rows{40, 4, 12};
@@ -130,13 +105,15 @@ void steps_on(IUnknown* adapter) {
     allocator.rewind();  // what the last step placed is gone
     const auto table = allocator.allocate(rows.table_bytes());
     const auto indices = allocator.allocate(rows.picks_bytes());
-    const auto output = allocator.allocate(rows.output_bytes());
+    // One buffer to compute in and one to copy from, over the same bytes.
+    const auto outputs = allocator.allocate_over(rows.output_bytes(), 2);
+    const auto &output = outputs[0], &source = outputs[1];
     const auto picks = rows.some_picks(step);
     ID3D12GraphicsCommandList* list = queue.open();
     const auto aliasing = CD3DX12_RESOURCE_BARRIER::Aliasing(nullptr, table.Get());
     list->ResourceBarrier(1, &aliasing);
     zero(machine, list, heap.Get(), output.Get());
-    list->CopyBufferRegion(readback.Get(), 0, output.Get(), 0, rows.output_bytes());
+    list->CopyBufferRegion(readback.Get(), 0, source.Get(), 0, rows.output_bytes());
     queue.wait(queue.execute());
     const float* read = nullptr;
     COMPAT_CHECK(
@@ -155,7 +132,7 @@ void steps_on(IUnknown* adapter) {
          {{table.Get(), 0, rows.table_bytes()}, {indices.Get(), 0, rows.picks_bytes()}},
          {{output.Get(), 0, rows.output_bytes()}});
     machine.recorder->RecordDispatch(list, op.Get(), bindings.Get());
-    list->CopyBufferRegion(readback.Get(), 0, output.Get(), 0, rows.output_bytes());
+    list->CopyBufferRegion(readback.Get(), 0, source.Get(), 0, rows.output_bytes());
     queue.wait(queue.execute());
     COMPAT_CHECK(machine.dml->GetDeviceRemovedReason());
     EXPECT_EQ(std::vector<float>(read, read + rows.picks * rows.columns), rows.expected(picks));
