@@ -47,6 +47,7 @@ struct TableInfo {
 struct TableSource;   // where the bytes come from
 struct TableState;    // what calls on queues keep from one to the next: sheaf/table.h
 struct TableOptions;  // sheaf/table.h
+struct FileOptions;
 
 enum class TablePlace : uint8_t { kFile, kHost, kDevice };
 std::string_view to_string(TablePlace place);  // "file", "host", "device"
@@ -78,6 +79,7 @@ class Table {
   const TensorSpec& spec() const { return info_.spec; }
   const TableInfo& info() const { return info_; }
   Array load() const;  // all of it, in memory, row-major
+  Array load(const FileOptions& options) const;
 
   // Bytes [offset, offset + bytes) of the elements, in the order of the file.
   void read(int64_t offset, void* to, int64_t bytes) const;

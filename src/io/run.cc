@@ -157,10 +157,12 @@ FileStats scatter_to_new_file(const ReadyScatter& scatter, const Table& data,
 
 }  // namespace
 
-Array Table::load() const {
+Array Table::load() const { return load({}); }
+
+Array Table::load(const FileOptions& options) const {
   Array array(TensorSpec(spec().dtype, spec().sizes));
   io::MemorySink sink(array.tensor().data);
-  copy_table(*this, sink, {});
+  copy_table(*this, sink, options);
   return array;
 }
 

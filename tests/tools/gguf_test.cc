@@ -54,6 +54,16 @@ TEST_F(GgufFiles, AreGatheredDecodedOrPacked) {
               testing::ElementsAre(0, 1));
 }
 
+TEST_F(GgufFiles, ArePooled) {
+  const Finished run = run_sheaf({"bag", embd_, "3,1;2,2", "-o", out_});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("f32[2, 32] to "));
+  EXPECT_THAT(open_table(out_).load().elements<float>(), Each(2.0F));
+  const Finished outside = run_sheaf({"bag", embd_, "3,4;2,2", "-o", out_});
+  EXPECT_EQ(outside.status, 1);
+  EXPECT_THAT(outside.err, HasSubstr("indices[0, 1] = 4, but axis 0 of data has 4 entries"));
+}
+
 TEST_F(GgufFiles, AreListedAndLookedInto) {
   const Finished all = run_sheaf({"inspect", model_});
   EXPECT_THAT(all.out, HasSubstr("embd  q8_0  [4, 32]    136"));

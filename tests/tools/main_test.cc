@@ -53,7 +53,8 @@ TEST(Usage, HelpHasExamplesEverywhere) {
 TEST(Usage, HelpIsACommandToo) {
   const std::string help = run_sheaf({"--help"}).out;
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{}, std::vector<std::string>{"help"}}) {
+       {std::vector<std::string>{}, std::vector<std::string>{"help"},
+        std::vector<std::string>{"help", "help"}}) {
     const Finished run = run_sheaf(words);
     EXPECT_EQ(run.status, 0);
     EXPECT_EQ(run.out, help);

@@ -10,6 +10,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 
 #include "io/scratch.h"
 #include "program.h"
@@ -17,6 +18,7 @@
 
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace sheaf;
@@ -73,6 +75,21 @@ std::string sparse_table(const Scratch& scratch, int64_t mebibytes) {
   return path;
 }
 
+// What a bar looked like, each time it was drawn. A bar begins with a carriage return and a cleared
+// line, and is cleared in the end.
+std::vector<std::string> bars_of(const std::string& text) {
+  const std::string clear = "\r\033[K";
+  std::vector<std::string> bars;
+  for (size_t at = text.find(clear); at != std::string::npos;) {
+    const size_t end = text.find(clear, at + 1);
+    if (end != std::string::npos) {
+      bars.push_back(text.substr(at + clear.size(), end - at - clear.size()));
+    }
+    at = end;
+  }
+  return bars;
+}
+
 class Manners : public testing::Test {
  protected:
   Manners() {
@@ -113,20 +130,29 @@ TEST_F(Manners, BarsFitTheTerminal) {
     EXPECT_EQ(run.status, 0) << run.text;
     EXPECT_THAT(run.text, HasSubstr("reading"));
     EXPECT_THAT(run.text, HasSubstr("count 16,777,216"));
-    // A bar begins with a carriage return and a cleared line.
-    const std::string clear = "\r\033[K";
-    size_t bars = 0;
-    for (size_t at = run.text.find(clear); at != std::string::npos;) {
-      const size_t end = run.text.find(clear, at + 1);
-      const std::string bar = run.text.substr(at + clear.size(), end - at - clear.size());
-      if (end != std::string::npos) {
-        EXPECT_LT(text_width(bar), columns) << bar;
-        ++bars;
-      }
-      at = end;
+    EXPECT_GT(bars_of(run.text).size(), 1U) << run.text;
+    for (const std::string& bar : bars_of(run.text)) {
+      EXPECT_LT(text_width(bar), columns) << bar;
     }
-    EXPECT_GT(bars, 1U) << run.text;
   }
+}
+
+TEST_F(Manners, LongReadsHaveBars) {
+  const std::string zeros = sparse_table(scratch_, 64);
+  const std::string out = scratch_.path("out.npy");
+  const std::vector<std::string> bag = {"bag", zeros, "0,1,2", "--offsets", "0,1", "-o", out};
+  for (const std::vector<std::string>& arguments : {bag, {"convert", zeros, out}}) {
+    const OnTerminal run = run_on_terminal(arguments, 80);
+    EXPECT_EQ(run.status, 0) << run.text;
+    const std::vector<std::string> bars = bars_of(run.text);
+    ASSERT_GT(bars.size(), 1U) << arguments[0];
+    EXPECT_THAT(bars.front(), HasSubstr(arguments[0] == "bag" ? "  reading " : "  convert "));
+    EXPECT_THAT(bars, Contains(HasSubstr(" 100 %"))) << arguments[0];
+  }
+  std::vector<std::string> quiet = bag;
+  quiet.emplace_back("--quiet");
+  EXPECT_EQ(run_on_terminal(quiet, 80).text, "");
+  EXPECT_EQ(run_sheaf(bag).err, "") << "a bar without a terminal";
 }
 
 TEST_F(Manners, PicturesFitTheTerminal) {
@@ -147,6 +173,14 @@ TEST_F(Manners, AFullDiskIsAnError) {
     EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1) << arguments;
   }
   EXPECT_EQ(run_sheaf({"explain", "gather f32[2] i64[2]", "--svg", "/dev/full"}).status, 1);
+  const std::string told = scratch_.path("told");
+  EXPECT_NE(std::system((program + " gather " + table_ + " 0 -o - >/dev/full 2>" + told).c_str()),
+            0);
+  std::ifstream file(told);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}),
+            "file: cannot write\n"
+            "  standard output: No space left on device (errno 28)\n"
+            "  try: -o FILE\n");
 }
 
 // With nobody to read, the program ends by the signal, as others do; where that is ignored, with an

@@ -6,6 +6,8 @@
 
 #include "advice.h"
 #include "command.h"
+#include "files/encoded_run.h"
+#include "files/loaded.h"
 #include "files/standard_output.h"
 #include "files/tensor_argument.h"
 #include "options.h"
@@ -24,6 +26,7 @@ matrix of which each row is a bag. Table and indices are read into memory as a w
 Examples:
   sheaf bag table.npy ids.npy --offsets offsets.npy -o sums.npy
   sheaf bag model.safetensors:embed '3,1,2;4,4,0' --pool mean -o means.npy
+  sheaf bag model.gguf:token_embd.weight ids.npy --lengths lengths.npy -o sums.npy
   sheaf bag table.npy 3,1,2,5 --lengths 1,0,3 --pool max --padding-index 0 -o largest.npy)";
 
 struct BagFileOptions {
@@ -57,22 +60,23 @@ int run_bag_files(const BagFileOptions& o) {
       refuse_input_argument(input, o.output);
     }
   }
-  const Array data = table_argument(o.data).load();
+  const Table table = table_argument(o.data);
   const Array indices = indices_argument(o.indices);
-  BagTensors tensors{data.tensor(), indices.tensor()};
   std::optional<Array> bags, weights;
   if (!segments.empty()) {
-    tensors.segments = bags.emplace(indices_argument(segments)).tensor();
+    bags.emplace(indices_argument(segments));
   }
   if (!o.weights.empty()) {
-    const TensorSpec wanted(f32, indices.sizes());
-    tensors.weights = weights.emplace(updates_argument(o.weights, wanted)).tensor();
+    weights.emplace(updates_argument(o.weights, TensorSpec(f32, indices.sizes())));
   }
-  const BagOptions options = bag_options(o);
-  BagSpecs specs{tensors.data.spec, tensors.indices->spec};
+  const TensorSpec row_major(table.spec().dtype, table.spec().sizes);
+  BagSpecs specs{is_encoded(table.info()) ? table.info().encoded : EncodedSpec(row_major),
+                 indices.spec()};
   specs.segments = bags ? std::optional(bags->spec()) : std::nullopt;
   specs.weights = weights ? std::optional(weights->spec()) : std::nullopt;
-  const BagPlan plan = plan_bag(specs, options);
+  // Shapes and options that do not fit are refused before a large table is read.
+  const BagPlan plan = plan_bag(specs, bag_options(o));
+  const Array data = loaded(table, "reading", o.quiet);
   Array output(plan.output());
   plan.run({.stored = data.tensor().data,
             .indices = indices.tensor().data,
@@ -153,7 +157,7 @@ void add_bag(CLI::App& app, Command& chosen) {
   command->add_option("--threads", o.threads, "At most this many; 0: as many as pay (0)")
       ->check(CLI::Range(0, 4096).description(""))
       ->option_text("N");
-  command->add_flag("--quiet", o.quiet, "No summary");
+  command->add_flag("--quiet", o.quiet, "No progress bar and no summary");
   command->callback([&chosen] {
     chosen = [] {
       try {

@@ -55,7 +55,8 @@ std::optional<int> show_help(const CLI::App& app, const std::vector<std::string>
   if (!words.empty() && words[0] != "help") {
     return std::nullopt;
   }
-  const CLI::App* const command = words.size() < 2 ? &app : find_command(app, words[1]);
+  const bool whole = words.size() < 2 || words[1] == "help";
+  const CLI::App* const command = whole ? &app : find_command(app, words[1]);
   if (command == nullptr) {
     return std::nullopt;  // named below
   }

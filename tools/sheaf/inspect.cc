@@ -12,6 +12,7 @@
 
 #include "command.h"
 #include "files/encoded_run.h"
+#include "files/loaded.h"
 #include "files/tensor_argument.h"
 #include "options.h"
 #include "pictures/element_text.h"
@@ -133,7 +134,7 @@ TensorStats stats_of(const Table& table) {
   };
   const int64_t bytes = table.info().bytes;
   if (table.info().storage != "plain") {  // from front to back only
-    const Array all = table.load();
+    const Array all = loaded(table, "reading");
     add(static_cast<const std::byte*>(all.tensor().data), bytes);
     return running.done();
   }
@@ -169,7 +170,6 @@ nlohmann::ordered_json stats_json(const TensorStats& stats) {
 }
 
 // Of an encoded tensor: its encoding, and the sizes that it has when it is decoded.
-bool is_encoded(const TableInfo& info) { return info.encoded.encoding != Encoding::kPlain; }
 std::string type_name(const TableInfo& info) {
   return is_encoded(info) ? std::string(to_string(info.encoded.encoding)) : info.spec.dtype.name();
 }

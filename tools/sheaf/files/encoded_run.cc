@@ -8,8 +8,6 @@
 namespace sheaf::cli {
 namespace {
 
-bool is_encoded(const TableInfo& info) { return info.encoded.encoding != Encoding::kPlain; }
-
 [[noreturn]] void refuse_encoding(const std::string& what, const Table& data,
                                   const std::string& next) {
   throw Error(

@@ -10,6 +10,8 @@
 
 namespace sheaf::cli {
 
+inline bool is_encoded(const TableInfo& info) { return info.encoded.encoding != Encoding::kPlain; }
+
 // The type that rows of `data` are decoded to; nothing if they are moved as they are. `as` is the
 // user's word, empty if there was none. Refuses it for plain tables.
 std::optional<DType> decoded_type(const Table& data, const std::string& as);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <string>
 
 #include "io/npy.h"
@@ -18,12 +19,14 @@ void write_all(const void* bytes, int64_t count) {
   for (int64_t done = 0; done < count;) {
     const ssize_t put = write(STDOUT_FILENO, at + done, static_cast<size_t>(count - done));
     if (put < 0 && errno != EINTR) {
-      throw FileError(Refusal{.code = ErrorCode::kFile,
-                              .who = "file",
-                              .what = "cannot write",
-                              .detail = cat("standard output: errno ", errno),
-                              .next = "-o FILE"},
-                      "-", errno);
+      const int why = errno;
+      throw FileError(
+          Refusal{.code = ErrorCode::kFile,
+                  .who = "file",
+                  .what = "cannot write",
+                  .detail = cat("standard output: ", std::strerror(why), " (errno ", why, ")"),
+                  .next = "-o FILE"},
+          "-", why);
     }
     done += put > 0 ? put : 0;
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "files/encoded_run.h"
+#include "files/loaded.h"
 #include "io/own_input.h"
 #include "machine/terminal.h"
 #include "problem/problem.h"
@@ -219,8 +220,9 @@ Array indices_argument(const std::string& text) {
     std::ifstream file(text);
     return parse_indices(all_of(file), text);
   }
-  return !exists(text) && looks_like_numbers(text) ? parse_indices(text)
-                                                   : plain_table(table_argument(text)).load();
+  return !exists(text) && looks_like_numbers(text)
+             ? parse_indices(text)
+             : loaded(plain_table(table_argument(text)), "reading");
 }
 
 void refuse_input_argument(const std::string& text, const std::string& output) {
@@ -239,7 +241,7 @@ std::optional<FileFormat> format_argument(const std::string& name) {
 
 Array updates_argument(const std::string& text, const TensorSpec& spec) {
   if (exists(text) || !looks_like_numbers(text)) {
-    return plain_table(table_argument(text)).load();
+    return loaded(plain_table(table_argument(text)), "reading");
   }
   std::string sizes, values = text;
   for (const int64_t size : spec.sizes) {

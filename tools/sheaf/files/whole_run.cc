@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "files/whole_run.h"
 
+#include "files/loaded.h"
 #include "plan/request.h"
 #include "sheaf/queue.h"
 
@@ -36,7 +37,7 @@ void run_uploaded(const Plan& plan, const ConstTensor& data, const ConstTensor& 
 
 Array run_whole(const Plan& plan, const Table& table, const ConstTensor& indices,
                 const ConstTensor& updates, const std::string& device, int threads) {
-  const Array data = table.load();
+  const Array data = loaded(table, "reading");
   Request request = plan.request();
   request.data = data.spec();  // row-major, whatever the order in the file
   const Plan ready = make_plan(request);
