@@ -17,13 +17,6 @@ namespace {
 
 constexpr size_t kMostTerms = 4;  // of a cell
 
-// One entry of a bag: its number, what its index says, and the row that it names.
-struct BagEntry {
-  int64_t number;
-  std::string index;
-  int64_t row;  // kOutside: it is left out, or filled
-};
-
 int64_t whole_number(DType type, const void* values, int64_t element) {
   return with_index_type(type, [&](auto zero) {
     return widen(load_index<decltype(zero)>(static_cast<const std::byte*>(values), element));
@@ -58,7 +51,7 @@ std::vector<int64_t> bag_offsets(const BagScene& scene) {
 BagEntry entry_of(const BagScene& scene, int64_t p) {
   const BagNest& nest = scene.plan.nest();
   if (!nest.indexed) {
-    return {p, cat(p), p};
+    return {p, cat(p), p, false};
   }
   const auto* const indices = static_cast<const std::byte*>(scene.memory.indices);
   const int64_t place = nest.indices.at(p);
@@ -67,11 +60,11 @@ BagEntry entry_of(const BagScene& scene, int64_t p) {
     return nest.extent == 0 ? kOutside
                             : resolve(value, nest.extent, nest.negative, nest.out_of_range);
   });
+  const bool padding = nest.padding >= 0 && row == nest.padding;
+  const bool skipped = row == kOutside && nest.out_of_range == OutOfRange::kSkip;
   return {p, element_text(nest.index_type, indices + place * nest.index_type.bytes()),
-          row == nest.padding ? kOutside : row};
+          padding ? kOutside : row, padding || skipped};
 }
-
-using Bags = std::vector<std::vector<BagEntry>>;
 
 // Tables of more elements are drawn without their values.
 constexpr int64_t kMostDecoded = 1 << 20;
@@ -134,7 +127,7 @@ class BagTerms {
     for (const BagEntry& entry : bag) {
       if (entry.row != kOutside) {
         terms.push_back(weight(entry.number) + labels_.of(entry.row * nest.elements + element));
-      } else if (nest.out_of_range == OutOfRange::kFill) {
+      } else if (!entry.left_out) {
         terms.push_back(weight(entry.number) + to_string(options.rule.fill_value));
       }
     }
@@ -268,17 +261,26 @@ bool make_up_entries(const BagPlan& plan, BagMemory& memory, std::vector<Zeros>&
   return true;
 }
 
+Bags entries_by_bag(const BagScene& scene) {
+  const std::vector<int64_t> offsets = bag_offsets(scene);
+  Bags bags(static_cast<size_t>(scene.plan.nest().bags));
+  for (size_t s = 0; s < bags.size(); ++s) {
+    for (int64_t p = offsets[s]; p < offsets[s + 1]; ++p) {
+      bags[s].push_back(entry_of(scene, p));
+    }
+  }
+  return bags;
+}
+
 std::string draw_bag(const BagScene& scene, const Style& style) {
   const BagPlan& plan = scene.plan;
   const BagNest& nest = plan.nest();
   const std::vector<std::byte> result = bag_result(scene);
-  const std::vector<int64_t> offsets = bag_offsets(scene);
-  Bags bags(static_cast<size_t>(nest.bags));
+  const Bags bags = entries_by_bag(scene);
   std::unordered_set<int64_t> used;
-  for (size_t s = 0; s < bags.size(); ++s) {
-    for (int64_t p = offsets[s]; p < offsets[s + 1]; ++p) {
-      bags[s].push_back(entry_of(scene, p));
-      used.insert(bags[s].back().row);
+  for (const auto& bag : bags) {
+    for (const BagEntry& entry : bag) {
+      used.insert(entry.row);
     }
   }
   const EncodedSpec& data = plan.request().specs.data;

@@ -22,6 +22,18 @@ struct BagScene {
   BagMemory memory;
 };
 
+// One entry of a bag: its number, what its index says, and the row that it names.
+struct BagEntry {
+  int64_t number;
+  std::string index;
+  int64_t row;    // kOutside: it is left out, or filled
+  bool left_out;  // by padding_index, or out of range under kSkip
+};
+using Bags = std::vector<std::vector<BagEntry>>;
+
+// The entries of each bag. Segments and indices are sound.
+Bags entries_by_bag(const BagScene& scene);
+
 // Zeros laid out as `spec` has them.
 class Zeros {
  public:

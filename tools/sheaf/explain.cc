@@ -17,6 +17,7 @@
 #include "plan/refuse.h"
 #include "problem/bag_text.h"
 #include "problem/problem.h"
+#include "problem/table_text.h"
 #include "sheaf/error.h"
 #include "sheaf/explain.h"
 #include "support/text.h"
@@ -60,6 +61,7 @@ constexpr const char* kExplainExamples =
   gather f32[5,2] i64[3] axis=0
   scatter f32[5,2] i64[3] f32[3,2] axis=0 reduction=add
   bag f32[5,2] i64[6] offsets=i64[3] pool=mean
+  table f32[5,2] i64[6] from=file to=gpu
 Values in braces after a tensor are used in the picture; quote them, or the shell expands them.
 
 Examples:
@@ -72,7 +74,8 @@ Examples:
   sheaf explain 'scatter f32[3,2] i64[4]={2,0,9,2} reduction=add out_of_range=skip' --map
   sheaf explain 'torch.gather f32[2,3] i64[2,2]={2,0,1,1} dim=1'
   sheaf explain 'bag f32[5,2] i64[6]={4,0,2,2,1,3} offsets=i64[3]={0,2,3} pool=mean'
-  sheaf explain 'bag row_u8_f32[1000000,64] i64[4096,20] weights=f32[4096,20]' --kernels)";
+  sheaf explain 'bag row_u8_f32[1000000,64] i64[4096,20] weights=f32[4096,20]' --kernels
+  sheaf explain 'table f32[6,2] i64[5]={4,1,4,0,5} from=file to=gpu piece_rows=2')";
 
 using pictures::kMostPictured;
 using pictures::Scene;
@@ -238,9 +241,9 @@ int explain(const ExplainOptions& options) {
     return kSuccess;
   }
   const std::string text = joined(options.words);
-  if (is_bag_text(text)) {
+  if (is_bag_text(text) || is_table_text(text)) {
     try {
-      return explain_bag(text, options);
+      return is_bag_text(text) ? explain_bag(text, options) : explain_table(text, options);
     } catch (const IndexError& error) {
       throw with_attributes(error);
     }

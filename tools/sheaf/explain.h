@@ -43,4 +43,7 @@ void write_svg(const std::string& svg, const std::string& path);
 // explain_bag.cc: problem strings that begin with "bag".
 int explain_bag(const std::string& text, const ExplainOptions& options);
 
+// explain_table.cc: those that begin with "table".
+int explain_table(const std::string& text, const ExplainOptions& options);
+
 }  // namespace sheaf::cli
