@@ -59,12 +59,41 @@ PROBLEMS = [
     "scatter_dims_to_operand_dims=[0] index_vector_dim=1 reduction=add skip_whole_window=1",
 ]
 
+# Bags: every pool, form and rule, and rows of every kind.
+BAGS = [
+    *(f"bag f32[4,2]={{1,2,3,4,5,6,7,8}} i64[5]={{3,0,1,1,2}} offsets=i64[3]={{0,2,2}} pool={pool}"
+      for pool in ("sum", "mean", "max", "min", "mul", "sqrtn")),
+    "bag f32[4,2] i64[5]={3,0,1,1,2} offsets=i64[3]={0,2,4} last_offset=1",
+    "bag f32[4,2] i64[5]={3,0,-1,1,2} lengths=i32[3]={2,0,3} pool=max empty_value=-1",
+    "bag f32[4,2] i64[5]={3,0,1,1,2} ids=i64[5]={0,0,2,2,2} bags=4",
+    "bag f32[4,2] i64[2,3]={3,0,1,1,2,0} weights=f32[2,3]={1,2,0.5,4,1,3}",
+    "bag f32[4,2] i64[2,3]={3,0,1,1,2,0} padding_index=1 pool=mean",
+    *(f"bag f32[4,2] i64[4]={{3,9,-6,1}} offsets=i64[2]={{0,3}} out_of_range={rule} weights=f32[4]={{1,2,3,4}}"
+      for rule in ("clamp", "wrap", "skip", "fill fill_value=7")),
+    "bag f64[4,2] i64[4]={3,2,0,1} offsets=i64[2]={0,3} negative=out_of_range",
+    "bag i32[4,2] i64[4]={3,2,0,1} offsets=i64[2]={0,3} pool=mean",
+    "bag i64[4,2] i64[4]={3,2,0,1} offsets=i64[3]={0,3,4} pool=min empty_value=5",
+    "bag f32[4,2,3] i64[4]={3,2,0,1} offsets=i64[2]={0,3} weights=f32[4]={1,2,3,4}",
+    "bag f32[6,2] ids=i64[6]={0,0,1,1,1,3} bags=5 pool=sum",
+    "bag row_u8_f16_front[4,3] i64[3]={3,0,1} offsets=i64[1]={0} pool=max",
+    "bag row_u4_f16[4,6] i64[3]={3,0,1} offsets=i64[1]={0}",
+    "bag q8_0[3,32] i64[3]={2,0,1} offsets=i64[2]={0,1} pool=mean",
+    "bag u8[4,2] i64[3]={3,1,0} offsets=i64[1]={0} scales=f32[4,1]",
+]
+
 
 def problems_of(page: Any) -> list[str]:
     """The presets and PROBLEMS."""
     groups = page.tab.evaluate("sheaf.presets")
-    presets = [p["problem"] for group in groups for p in group["presets"] if p["as"]]  # those without are bags
+    presets = [p["problem"] for group in groups for p in group["presets"] if p["as"]]  # those without: bags, tables
     return list(dict.fromkeys(presets + PROBLEMS))
+
+
+def bags_of(page: Any) -> list[str]:
+    """The presets that are bags, and BAGS."""
+    groups = page.tab.evaluate("sheaf.presets")
+    presets = [p["problem"] for group in groups for p in group["presets"] if p["problem"].startswith("bag ")]
+    return presets + BAGS
 
 
 def expected(page: Any, problem: str) -> Any:

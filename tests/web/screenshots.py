@@ -23,7 +23,7 @@ STATES = {
                     "&point=output:1",
     (768, "light"): "#call=gather+f32[2,3,4]+i64[2,3]={1,1,0,2,0,2}+axis=1+batch_dims=1"
                     "+negative=out_of_range&as=tf.gather&point=output:17",
-    (768, "dark"): "#call=gather_nd+f32[2,3,2,4]+i64[3,2]={0,1,1,2,5,0}&as=GatherND",
+    (768, "dark"): "#call=bag+row_u8_f32[5,4]+i64[2,2]={4,0,2,2}+weights=f32[2,2]={1,2,0.5,1}&step=8",
     (390, "light"): "#call=gather+f32[4,3]={0,1,2,10,11,12,20,21,22,30,31,32}+i64[3]={3,0,3}"
                     "&as=numpy.take&point=output:7",
     (390, "dark"): "#call=gather+f32[4,3]={0,1,2,10,11,12,20,21,22,30,31,32}+i64[3]={3,0,3}"

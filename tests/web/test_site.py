@@ -151,6 +151,25 @@ def test_a_pair_starts_compared(new_page: Any, server: str) -> None:
     assert len(page.side("a", "differs")) == 1 and len(page.side("b", "differs")) == 1
 
 
+@pytest.mark.parametrize("path, shown", [
+    ("sheaf.bag/", "#grid-offsets-0"), ("quantised-rows/", "#grid-weights-0"), ("tables/", ".drawn")])
+def test_bags_and_tables_have_pages(new_page: Any, server: str, path: str, shown: str) -> None:
+    page = new_page()
+    page.tab.goto(server + path)
+    page.tab.wait_for_selector("html[data-ready]")
+    assert page.tab.locator(shown).is_visible()
+    assert page.tab.locator("#error").is_hidden()
+    assert page.tab.url == server + path
+
+
+def test_an_embedding_bag_starts_beside_a_gather_and_a_scatter(new_page: Any, server: str) -> None:
+    page = new_page()
+    page.tab.goto(server + "vs/embedding_bag-gather_scatter/")
+    page.tab.wait_for_selector("html[data-ready]")
+    assert page.tab.input_value("#compare-bag") == "gather, then scatter"
+    assert "Same values, another way." in page.tab.locator("#verdict").inner_text()
+
+
 def test_a_name_in_a_frame_of_another_page(new_page: Any, server: str) -> None:
     page = new_page()
     page.tab.goto(server)

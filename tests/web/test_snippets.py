@@ -9,7 +9,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from calls import expected, problems_of, snippets  # noqa: E402  (needs NumPy)
+from calls import bags_of, expected, problems_of, snippets  # noqa: E402  (needs NumPy)
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +56,20 @@ def test_tensorflow(page: Any, problems: list[str]) -> None:
 def test_onnx(page: Any, problems: list[str]) -> None:
     pytest.importorskip("onnx", reason="needs onnx (scripts/peers)")
     run_python(page, problems, "onnx", 20)
+
+
+@pytest.mark.parametrize("language, module", [
+    ("python", "sheaf"), ("numpy", "numpy"), ("pytorch", "torch"), ("jax", "jax"), ("tensorflow", "tensorflow")])
+def test_bags(page: Any, language: str, module: str) -> None:
+    pytest.importorskip(module, reason=f"needs {module}")
+    bags = bags_of(page)
+    run_python(page, bags, language, len(bags))
+
+
+@pytest.mark.parametrize("language", ["onnx", "directml", "bnns"])
+def test_who_has_no_bags(page: Any, language: str) -> None:
+    answer = page.tab.evaluate("([l, p]) => sheaf.snippet(l, p)", [language, bags_of(page)[0]])
+    assert answer["missing"].startswith("bags")
 
 
 @pytest.mark.parametrize("language, problem, missing", [

@@ -13,7 +13,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from calls import expected, problems_of, snippets  # noqa: E402  (needs NumPy)
+from calls import bags_of, expected, problems_of, snippets  # noqa: E402  (needs NumPy)
 from conftest import ROOT  # noqa: E402
 
 LIBRARY = ROOT / "build" / "release" / "src" / "libsheaf.a"
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not LIBRARY.is_file() or shutil.which("g++") is 
 
 @pytest.fixture(scope="module")
 def problems(page: Any) -> list[str]:
-    return problems_of(page)
+    return problems_of(page) + bags_of(page)
 
 
 def libraries() -> list[str]:

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "plan/bag.h"
+#include "problem/bag_text.h"
 #include "problem/problem.h"
 #include "sheaf/explain.h"
 #include "sheaf/plan.h"
@@ -30,6 +32,14 @@ struct Call {
   bool drawn;  // false: too large, there are no values
   Literal data, indices, updates;
 };
+
+inline bool is_drawn(const TensorSpec& spec) { return element_count(spec.sizes) <= kMostDrawn; }
+
+// Made-up values: counting from `first` in steps of `step`, small enough for every type.
+Literal counting(const TensorSpec& spec, int64_t first, int64_t step);
+
+// Name, type, sizes and, where there are any, values.
+Json tensor_json(const char* name, const TensorSpec& spec, const Literal* values, bool given);
 
 // Parses and plans. Throws Error.
 Call read_call(std::string_view problem);
@@ -55,10 +65,32 @@ std::vector<KernelReport> cpu_kernels(const Plan& plan);
 // The lines of a text, without their ends.
 std::vector<std::string> lines_of(const std::string& text);
 
+// A bag whose tensors have values: those given, and made-up ones for the others.
+struct BagCall {
+  BagText text;
+  BagPlan plan;
+  bool drawn;  // false: too large, there are no values
+  Literal data, scales, zeros, indices, segments, weights;
+
+  BagMemory memory() const;
+};
+
+BagCall read_bag(std::string_view problem);
+Literal run_bag(const BagCall& call);
+
+// Each entry that is read, decoded, weighted and added to its bag, and each bag that is finished.
+Json bag_steps_json(const BagCall& call, const Literal& output);
+
+// The rows of data as they are decoded, each as the texts of its elements.
+std::vector<std::string> decoded_texts(const BagCall& call);
+
 // Everything about one bag.
 Json bag_json(std::string_view problem);
 
-// Everything about one call, or about one bag.
+// Where the rows of a table that lies anywhere go, and the picture of it.
+Json table_json(std::string_view problem);
+
+// Everything about one call, one bag or one table.
 Json explain_json(std::string_view problem);
 
 // Whether two calls are the same plan, else the first thing that differs.

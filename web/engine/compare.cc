@@ -146,9 +146,45 @@ std::string difference(const Plan& a, const Plan& b) {
   return rule_difference(a, b);
 }
 
+// Bags are compared by the text of their plans, with each other and with scatters.
+std::string text_of_plan(std::string_view problem, Json& side) {
+  try {
+    const std::string text = is_bag_text(problem) ? make_bag_plan(parse_bag(problem).request).str()
+                                                  : read_call(problem).plan.str();
+    side["plan"] = text;
+    return text;
+  } catch (const Error& error) {
+    side["error"] = error_json(error);
+    return "";
+  }
+}
+
+Json compare_bags(std::string_view a, std::string_view b) {
+  Json left = Json::object();
+  Json right = Json::object();
+  const std::vector<std::string> of_a = lines_of(text_of_plan(a, left));
+  const std::vector<std::string> of_b = lines_of(text_of_plan(b, right));
+  const bool read = !of_a.empty() && !of_b.empty();
+  std::string text;
+  const bool both = is_bag_text(a) && is_bag_text(b);
+  for (size_t line = 0; read && both && text.empty() && line < std::max(of_a.size(), of_b.size());
+       ++line) {
+    const std::string l = line < of_a.size() ? of_a[line] : "nothing";
+    const std::string r = line < of_b.size() ? of_b[line] : "nothing";
+    text = l == r ? "" : unequal(cat("line ", line + 1, " of the plan").c_str(), l, r);
+  }
+  return {{"a", std::move(left)},
+          {"b", std::move(right)},
+          {"same", read && of_a == of_b},
+          {"difference", text}};
+}
+
 }  // namespace
 
 Json compare_json(std::string_view a, std::string_view b) {
+  if (is_bag_text(a) || is_bag_text(b)) {
+    return compare_bags(a, b);
+  }
   Side left = read_side(a);
   Side right = read_side(b);
   Json json = {{"a", left.json}, {"b", right.json}};

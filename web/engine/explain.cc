@@ -5,6 +5,7 @@
 #include "pictures/scene.h"
 #include "plan/lower.h"
 #include "problem/bag_text.h"
+#include "problem/table_text.h"
 #include "sheaf/error.h"
 #include "support/text.h"
 
@@ -131,6 +132,9 @@ std::vector<std::string> lines_of(const std::string& text) {
 Json explain_json(std::string_view problem) {
   if (is_bag_text(problem)) {
     return bag_json(problem);
+  }
+  if (is_table_text(problem)) {
+    return table_json(problem);
   }
   const Call call = read_call(problem);
   const Request& r = call.plan.request();

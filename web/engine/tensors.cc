@@ -9,9 +9,7 @@
 #include "plan/scalar.h"
 
 namespace sheaf::web {
-namespace {
 
-// Counting from `first` in steps of `step`; small enough for every type.
 Literal counting(const TensorSpec& spec, int64_t first, int64_t step) {
   const auto count = static_cast<size_t>(element_count(spec.sizes));
   const auto bytes = static_cast<size_t>(spec.dtype.bytes());
@@ -24,8 +22,6 @@ Literal counting(const TensorSpec& spec, int64_t first, int64_t step) {
   }
   return values;
 }
-
-bool small(const TensorSpec& spec) { return element_count(spec.sizes) <= kMostDrawn; }
 
 Json tensor_json(const char* name, const TensorSpec& spec, const Literal* values, bool given) {
   Json json = {{"name", name},
@@ -44,14 +40,12 @@ Json tensor_json(const char* name, const TensorSpec& spec, const Literal* values
   return json;
 }
 
-}  // namespace
-
 Call read_call(std::string_view text) {
   Problem problem = parse_problem(text);
   Plan plan = make_plan(problem.request);
   const Request& r = plan.request();
   Call call{std::move(problem), std::move(plan), false, {}, {}, {}};
-  call.drawn = small(r.data) && small(r.indices) && small(r.grid());
+  call.drawn = is_drawn(r.data) && is_drawn(r.indices) && is_drawn(r.grid());
   if (!call.drawn) {
     return call;
   }

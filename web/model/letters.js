@@ -43,7 +43,7 @@ export function withLetters(answer) {
   const { call, tensors } = answer;
   const moved = !call?.scatters || call.reduction === "none";
   const loose = tensors?.filter((t) => t.name !== "indices" && t.name !== "output" && !t.given) ?? [];
-  if (!answer.drawn || !moved || !loose.length) return answer;
+  if (answer.bag || !answer.drawn || !moved || !loose.length) return answer;
   const shown = Object.fromEntries(tensors.map((t) => [t.name, t.values]));
   for (const tensor of loose) shown[tensor.name] = lettersOf(tensor.count, tensor.name === "updates");
   const parts = !answer.map ? {} : call.scatters ? scatterLetters(answer, shown.data, shown.updates)

@@ -66,6 +66,27 @@ export class Links {
     return indices.flatMap((index) => [[grid, index], ...(table ? [[index, table]] : [])]);
   }
 
+  // The cells that light up with one.
+  litBy(cell) {
+    const lit = this.gridElements(cell).flatMap((e) => {
+      const at = this.target(e);
+      return [{ tensor: this.grid, element: e }, ...this.indicesOf(e).map((element) => ({ tensor: "indices", element })),
+        ...(at === null ? [] : [{ tensor: this.table, element: at }])];
+    });
+    return this.scatters && cell.tensor === "data" ? [...lit, { tensor: "output", element: cell.element }] : lit;
+  }
+
+  // The pairs of cells that a wire connects.
+  pairsOf(cell) {
+    if (this.scatters && cell.tensor === "data") return [[cell, { tensor: "output", element: cell.element }]];
+    return this.gridElements(cell).flatMap((e) => this.wires(e));
+  }
+
+  pairsOfTick(tick) {
+    const step = this.answer.steps.list[tick.step];
+    return tick.moves ? this.wires(step.grid) : [];
+  }
+
   // What a cell holds, in a sentence or two.
   describe(cell) {
     const { tensor, element } = cell;

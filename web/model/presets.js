@@ -69,6 +69,20 @@ export const PRESETS = [
     ],
   },
   {
+    name: "Tables",
+    presets: [
+      preset("table-ring", "Host memory to a GPU", "",
+        "table f32[6,2] i64[7]={4,1,4,0,5,4,2} to=gpu piece_rows=3",
+        "Host threads fetch the rows of a piece; it is copied while the next one is fetched."),
+      preset("table-cache", "A file to a GPU that keeps a row", "",
+        "table f32[6,2] i64[7]={4,1,4,0,5,4,2} from=file to=gpu piece_rows=3 cached=i64[1]={4}",
+        "Row 4 is asked for most: it stays on the device, and is read from the file no more."),
+      preset("table-mapped", "Long rows of locked memory", "",
+        "table f32[4,512] i64[3]={3,0,3} to=gpu locked=1",
+        "Rows of 2 KiB and more: kernels read them where they lie."),
+    ],
+  },
+  {
     name: "DirectML",
     presets: [
       preset("dml-gather-1", "DML_GATHER, example 1", "DML_GATHER",

@@ -3,8 +3,11 @@
 // Running a plan line by line. A tick is one line of the plan at one point of its loops: the loops
 // that moved on, each index that is read, then the move.
 
+import { bagsAfter, bagTicks, cellsOfBagTick, notesOfBagTick } from "./bag/ticks.js";
+
 // The lines of a plan's text: a heading, the loops, the coordinates, the move.
 export function ticksOf(answer) {
+  if (answer.bag) return bagTicks(answer);
   const { plan, steps } = answer;
   const ticks = [];
   let before = null;
@@ -23,6 +26,7 @@ export function ticksOf(answer) {
 
 // What is lit and written when `tick` runs: cells by tensor, and which steps are over.
 export function cellsOfTick(answer, tick) {
+  if (answer.bag) return cellsOfBagTick(answer, tick);
   const step = answer.steps.list[tick.step];
   const scatters = answer.call.scatters;
   const lit = { indices: [], grid: [], table: [] };
@@ -38,6 +42,7 @@ export function cellsOfTick(answer, tick) {
 
 // The output after the first `done` steps: values as text, null where nothing is written yet.
 export function outputAfter(answer, done) {
+  if (answer.bag) return bagsAfter(answer, done);
   const output = answer.tensors.at(-1);
   const { list, start } = answer.steps;
   if (done === list.length) return output.values; // a mean is divided at the very end
@@ -53,6 +58,7 @@ export function outputAfter(answer, done) {
 
 // Lines annotated with the values of this tick: "for p0 in 0..2" gets "p0 = 1".
 export function notesOfTick(answer, tick) {
+  if (answer.bag) return notesOfBagTick(answer, tick);
   const step = answer.steps.list[tick.step];
   const { loops, coordinates } = answer.plan;
   const notes = {};

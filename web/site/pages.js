@@ -2,7 +2,8 @@
 //
 // Which pages a site has: one per name, one per pair of names that people ask about.
 import { allNames } from "../model/dialects.js";
-import { exampleFor, sharedExampleFor } from "../model/presets.js";
+import { COMPOSED } from "../model/bag/others.js";
+import { exampleFor, findPreset, sharedExampleFor } from "../model/presets.js";
 import { toHash } from "../model/url.js";
 
 // By slug; "gather" is Sheaf's own.
@@ -42,4 +43,23 @@ function pairPage(entries) {
   };
 }
 
-export const PAGES = [...NAMES.map(namePage), ...PAIRS.map((pair) => pairPage(pair.map(bySlug)))];
+// Bags and tables have no names in other libraries' tables: pages of their own.
+function examplePage(path, label, preset, description, more = {}) {
+  const { problem } = findPreset(preset);
+  return { path, label, group: more.show ? "Compared" : "Sheaf", entries: [], problems: [problem], title: `${label}, drawn`,
+    hash: toHash({ call: problem, ...more }), description };
+}
+
+const EXAMPLES = [
+  examplePage("sheaf.bag/", "sheaf.bag", "embedding-bag",
+    "Which rows an embedding bag picks and pools: a picture to point at and to step through."),
+  examplePage("quantised-rows/", "Quantised rows", "weighted-bag",
+    "Rows of 8 bits, decoded as they are read, weighted and added up: step by step."),
+  examplePage("tables/", "Tables that lie anywhere", "table-cache",
+    "How rows of a file reach a GPU: in pieces, past the rows that the GPU keeps."),
+  examplePage("vs/embedding_bag-gather_scatter/", "EmbeddingBag and gather, then sum", "embedding-bag",
+    "An embedding bag beside a gather and a scatter: two pictures that step together.",
+    { with: COMPOSED, show: "compare" }),
+];
+
+export const PAGES = [...NAMES.map(namePage), ...PAIRS.map((pair) => pairPage(pair.map(bySlug))), ...EXAMPLES];

@@ -8,8 +8,8 @@ import { join } from "node:path";
 
 
 function draw(sheaf, entry, problem, file) {
-  // Under its own name: the picture then says so.
-  const named = problem.replace(/^\w+/, entry.slug);
+  // Under its own name, if it has one: the picture then says so.
+  const named = entry ? problem.replace(/^\w+/, entry.slug) : problem;
   execFileSync(sheaf, ["explain", named, "--svg", file], { stdio: ["ignore", "ignore", "pipe"] });
   return readFileSync(file, "utf8");
 }
@@ -31,7 +31,7 @@ function stacked(pictures) {
 // Writes picture.svg and picture.png into `folder`; {width, height} of the first.
 export function writePictures(sheaf, page, folder) {
   const file = join(folder, "picture.svg");
-  const drawn = page.entries.map((entry, i) => draw(sheaf, entry, page.problems[i], file));
+  const drawn = page.problems.map((problem, i) => draw(sheaf, page.entries[i], problem, file));
   const svg = drawn.length === 1 ? drawn[0] : stacked(drawn);
   writeFileSync(file, svg);
   execFileSync("rsvg-convert", ["--zoom", "2", "--background-color", "white", "-o", join(folder, "picture.png"), file]);

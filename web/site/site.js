@@ -47,7 +47,7 @@ function written(template, page, size) {
   return template
     .replace(/<title>.*<\/title>\n<meta name="description"[^>]*>/, () => head(page, size, up))
     .replace(/(href|src)="(icon\.svg|style\.css|parts\.css|sheaf\.js)"/g, (_, name, file) => `${name}="${up}${file}"`)
-    .replace(/(<h2 id="call-text"[^>]*>)[^<]*/, (_, tag) => tag + escaped(callText(entry, { axis: "0", batch_dims: "0" })))
+    .replace(/(<h2 id="call-text"[^>]*>)[^<]*/, (_, tag) => tag + escaped(entry ? callText(entry, { axis: "0", batch_dims: "0" }) : page.label))
     .replace('<div id="stage" class="stage" tabindex="-1">', (tag) => tag + picture)
     .replace("<footer", () => `${navigation(depth)}\n<footer`);
 }

@@ -4,11 +4,14 @@
 // together, and the first cell that differs marked in both.
 import { attributesFor, callText, DIALECTS, findName } from "../model/dialects.js";
 import { differenceText, firstDifference } from "../model/difference.js";
+import { BagLinks } from "../model/bag/links.js";
+import { BAG_OTHERS, bagCallText, COMPOSED, otherSide, rowsAfter } from "../model/bag/others.js";
 import { withLetters } from "../model/letters.js";
 import { Links } from "../model/links.js";
 import { OPERATORS, usualAttributes } from "../model/operators.js";
 import { formatProblem } from "../model/problem.js";
 import { objections } from "../model/rules.js";
+import { ticksOf } from "../model/ticks.js";
 import { element } from "./dom.js";
 import { Stage } from "./stage.js";
 import { Stepper } from "./stepper.js";
@@ -24,12 +27,24 @@ export function callAs(entry, call, own = {}) {
   return { ...call, op: entry.op, attributes };
 }
 
+function bagOptions() {
+  return ["Sheaf", "PyTorch"].map((group) => element("optgroup", { label: group },
+    ...BAG_OTHERS.filter((other) => other.group === group).map(({ id }) => element("option", { value: id }, id))));
+}
+
 function verdict(result, refused) {
   if (refused || result.a.error || result.b.error) return ["differ", "One of the two is refused."];
   if (result.same) return ["same", "Same plan."];
+  if (result.same_cells !== undefined) {
+    return result.same_cells ? ["near", "Same values, another way."] : ["differ", "Other values."];
+  }
   if (result.same_moves) return ["near", "Same moves, another rule."];
   return ["differ", "Different plans."];
 }
+
+// The last tick of a step.
+const tickOf = (answer, step) => (answer.bag ? ticksOf(answer).find((tick) => tick.step === step && tick.moves)
+  : { step, line: 0, moves: true });
 
 // One of the two: its call, what is said against it, and its picture.
 class Side {
@@ -44,19 +59,20 @@ class Side {
     this.stage = new Stage(this.picture, on, prefix);
   }
 
-  show(title, entry, attributes, answer, different) {
+  // `said`: {title, call, against}, the last a list of what its library says against it.
+  show({ title, call, against }, answer, different) {
     this.heading.textContent = title;
-    this.call.textContent = callText(entry, attributes);
+    this.call.textContent = call;
     this.formula.textContent = answer.formula ?? "";
     this.answer = answer;
-    const against = answer.tensors ? objections(entry, attributes, answer.tensors) : [];
+    this.pace = (move) => move;
     this.refused = against.some(({ kind }) => kind === "refuses");
     this.remarks.replaceChildren(...against.map(({ kind, text }) => element("p", { class: `objection ${kind}` }, text)),
       answer.error ? element("pre", { class: "error" }, answer.error.text) : "");
     this.picture.hidden = !answer.tensors;
     if (!answer.tensors) return;
     this.stage.different = different;
-    this.stage.draw(answer, new Links(answer));
+    this.stage.draw(answer, answer.bag ? new BagLinks(answer) : new Links(answer));
   }
 
   get moves() {
@@ -67,8 +83,9 @@ class Side {
   light(cell, move) {
     if (!this.answer.tensors) return;
     const exists = cell && this.stage.links.tensors[cell.tensor]?.count > cell.element;
-    const tick = move && this.moves ? { step: Math.min(move, this.moves) - 1, line: 0, moves: true } : null;
-    this.stage.show(exists ? { cell, tick: null } : { cell: null, tick });
+    const own = this.pace(move ?? 0);
+    const tick = own && this.moves ? tickOf(this.answer, Math.min(own, this.moves) - 1) : null;
+    this.stage.show(exists ? { cell, tick: null } : { cell: null, tick, start: Boolean(move) && !own });
   }
 }
 
@@ -78,7 +95,7 @@ export class ComparePanel {
     this.cell = null;
     // Another call has to be drawn; another move of the same calls is drawn already.
     this.changed = (redraw) => onchange({
-      with: this.select.value, axis_b: this.axis.value, batch_b: this.batch.value, move: this.stepper.at,
+      with: this.chosen.value, axis_b: this.axis.value, batch_b: this.batch.value, move: this.stepper.at,
     }, redraw);
     const restart = () => {
       this.stepper.pause();
@@ -88,6 +105,9 @@ export class ComparePanel {
     const input = (id) => element("input", { id, class: "mono small", spellcheck: "false", oninput: restart });
     this.select = element("select", { id: "compare-with", onchange: restart },
       element("option", { value: "" }, "Choose a name"), ...operatorOptions());
+    this.bags = element("select", { id: "compare-bag", onchange: restart, "aria-label": "Is it the same as" },
+      element("option", { value: "" }, "Choose another way"), ...bagOptions());
+    this.chosen = this.select;
     this.axis = input("compare-axis");
     this.batch = input("compare-batch");
     this.fields = [["axis", "compare-axis", this.axis], ["batch_dims", "compare-batch", this.batch]].map(
@@ -107,7 +127,17 @@ export class ComparePanel {
     this.result = element("div", {}, element("div", { "aria-live": "polite" }, this.verdict), this.stepper.node,
       element("div", { class: "compare-sides" }, ...this.sides.map((side) => side.node)));
     node.append(element("div", { class: "bar" }, element("label", { for: "compare-with" }, "Is it the same as"),
-      this.select, ...this.fields), this.hint, this.result);
+      this.select, this.bags, ...this.fields), this.hint, this.result);
+  }
+
+  // The list of names, or of what bags are compared with.
+  choose(select, value) {
+    this.chosen = select;
+    this.select.hidden = select !== this.select;
+    this.bags.hidden = select !== this.bags;
+    select.value = value;
+    this.hint.hidden = Boolean(value);
+    this.result.hidden = !value;
   }
 
   point(cell) {
@@ -121,17 +151,39 @@ export class ComparePanel {
 
   show(call, as, { with: other, axis_b, batch_b, move }) {
     const entry = findName(other ?? "");
-    this.select.value = entry ? entry.id : "";
+    this.choose(this.select, entry ? entry.id : "");
     const [axis, batch] = this.fields;
     axis.hidden = !entry?.takes.includes("axis");
     batch.hidden = !entry?.takes.includes("batch_dims");
-    this.hint.hidden = Boolean(entry);
-    this.result.hidden = !entry;
     if (!entry) return;
     if (document.activeElement !== this.axis) this.axis.value = axis_b || call.attributes.axis || "0";
     if (document.activeElement !== this.batch) this.batch.value = batch_b || "0";
     const theirs = callAs(entry, call, { axis: this.axis.value || "0", batch_dims: this.batch.value || "0" });
-    this.draw([[as, call], [entry, this.fitting(theirs)]], move);
+    const calls = [[as, call], [entry, this.fitting(theirs)]];
+    const problems = calls.map(([, each]) => formatProblem(each));
+    const answers = problems.map((problem) => withLetters(this.engine.explain(problem)));
+    const said = calls.map(([name, each], i) => ({
+      title: ["This call", entry.dialect][i], call: callText(name, each.attributes),
+      against: answers[i].tensors ? objections(name, each.attributes, answers[i].tensors) : [],
+    }));
+    this.draw(problems, answers, said, move);
+  }
+
+  showBag(problem, answer, { with: other, move }) {
+    const known = BAG_OTHERS.find(({ id }) => id === other);
+    for (const field of this.fields) field.hidden = true;
+    const side = known && otherSide(other, problem, answer);
+    this.choose(this.bags, side ? other : "");
+    if (!side) return;
+    const problems = [problem, side.problem];
+    const answers = [answer, this.engine.explain(side.problem)];
+    this.draw(problems, answers, [
+      { title: "This call", call: bagCallText(answer), against: [] },
+      { title: known.group, call: side.call, against: side.objections },
+    ], move);
+    // A bag has a move more at its end; a scatter waits for it.
+    if (other === COMPOSED) this.sides[1].pace = (at) => rowsAfter(answer, at);
+    this.light();
   }
 
   // Updates of another shape than the other call takes are left to it.
@@ -141,15 +193,12 @@ export class ComparePanel {
     return this.engine.explain(formatProblem(free)).tensors ? free : call;
   }
 
-  draw(calls, move) {
-    const problems = calls.map(([, call]) => formatProblem(call));
+  draw(problems, answers, said, move) {
     const result = this.engine.compare(...problems);
-    const answers = problems.map((problem) => withLetters(this.engine.explain(problem)));
     const outputs = answers.map((answer) => (answer.error ? null : answer.tensors?.at(-1)));
     const different = firstDifference(...outputs);
-    const titles = ["This call", calls[1][0].dialect];
-    this.sides.forEach((side, i) => side.show(titles[i], calls[i][0], calls[i][1].attributes, answers[i],
-      different?.[i === 0 ? "a" : "b"] ?? null));
+    if (answers[0].bag) result.same_cells = different === null;
+    this.sides.forEach((side, i) => side.show(said[i], answers[i], different?.[i === 0 ? "a" : "b"] ?? null));
     this.say(result, outputs, different);
     this.stepper.pause();
     this.stepper.show(Math.max(...this.sides.map((side) => (side.answer.tensors ? side.moves : 0))),

@@ -2,6 +2,7 @@
 //
 // The picture as a file: one SVG that stands alone, with the styles of its cells written into them,
 // a PNG of it, and an animated PNG of the run.
+import { ticksOf } from "../model/ticks.js";
 import { animatedPng } from "./apng.js";
 import { svgElement } from "./dom.js";
 import { CELL_HEIGHT } from "./layout.js";
@@ -90,14 +91,6 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-// The picture that the library drew, on the page's ground.
-export function drawnSvg(answer) {
-  const svg = new DOMParser().parseFromString(answer.svg, "image/svg+xml").documentElement;
-  const { backgroundColor, color } = getComputedStyle(document.body);
-  svg.setAttribute("style", `background:${backgroundColor};color:${color}`);
-  return svg;
-}
-
 export function saveSvg(picture) {
   const text = new XMLSerializer().serializeToString(picture);
   save(new Blob([text], { type: "image/svg+xml" }), "sheaf.svg");
@@ -126,12 +119,14 @@ export async function saveSteps(stage, caption) {
   const moves = stage.answer.steps?.list.length ?? 0;
   const by = Math.ceil(moves / MOST_FRAMES) || 1;
   const shown = Array.from({ length: Math.ceil(moves / by) }, (_, i) => Math.min(moves, (i + 1) * by));
+  const ticks = ticksOf(stage.answer);
   const frames = [];
   // Colours that fade in would be those of the move before.
   document.body.classList.add("still");
   for (const move of [0, ...shown]) {
     // Whatever is pointed at meanwhile: the picture is taken at once.
-    stage.show({ cell: null, tick: move ? { step: move - 1, line: 0, moves: true } : null, start: move === 0 });
+    const tick = move ? ticks.find((each) => each.step === move - 1 && each.moves) : null;
+    stage.show({ cell: null, tick, start: move === 0 });
     const blob = await pngBlob(pictureSvg(stage, caption), 1);
     frames.push({ png: new Uint8Array(await blob.arrayBuffer()), ms: move === moves ? LAST_MS : FRAME_MS });
   }

@@ -14,7 +14,6 @@ import { callFromText, fieldsFromText } from "../model/paste/paste.js";
 import { callOf, formatProblem, withFoundUpdates, withFreeUpdates, withoutValues, withTensor, withValue } from "../model/problem.js";
 import { objections } from "../model/rules.js";
 import { fromHash, toHash } from "../model/url.js";
-import { BAG, showBag } from "./bag.js";
 import { callAs, ComparePanel, operatorOptions } from "./compare.js";
 import { CodePanel } from "./code.js";
 import { byId, element, toast } from "./dom.js";
@@ -22,6 +21,7 @@ import { editCell } from "./edit.js";
 import { Form } from "./form.js";
 import { Work } from "./history.js";
 import { showKernels } from "./kernels.js";
+import { BAG, acceptBag, acceptTable, drawBag, drawTable, editBagCell } from "./other_calls.js";
 import { Player } from "./player.js";
 import { showReadout } from "./readout.js";
 import { Share } from "./share.js";
@@ -81,7 +81,8 @@ export class Page {
     window.addEventListener("resize", () => {
       const turned = (width < 640) !== (window.innerWidth < 640);
       width = window.innerWidth;
-      if (this.state.bag) showBag(this.state.bag, this.state.problem);
+      if (this.state.table) drawTable(this);
+      else if (turned && this.state.bag) drawBag(this);
       else if (turned && this.state.answer) this.draw();
     });
     this.restore();
@@ -150,9 +151,13 @@ export class Page {
   ask(problem, as, { point = null, tick = null, own = true, kind = problem } = {}) {
     const answer = this.engine.explain(problem);
     byId("pasted").textContent = "";
-    document.body.classList.toggle("bag", Boolean(answer.bag));
+    if (answer.tensors || answer.table) this.setKind(answer);
+    if (answer.table) {
+      acceptTable(this, problem, answer, { own, kind });
+      return;
+    }
     if (answer.bag) {
-      this.acceptBag(problem, answer, { own, kind });
+      acceptBag(this, problem, answer, { point, tick, own, kind });
       return;
     }
     if (!answer.tensors) {
@@ -165,23 +170,23 @@ export class Page {
     this.accept({ call: callOf(answer), as: entry, problem }, answer, { point, tick, own, kind });
   }
 
-  // A bag has no fields and no steps: its line, its picture and its plan.
-  acceptBag(problem, answer, { own, kind }) {
-    this.player.pause();
-    Object.assign(this.state, { problem, bag: answer, point: null, hover: null });
-    this.player.at = null;
-    showBag(answer, problem);
-    this.showError(answer.error?.text ?? "", true);
-    this.showProblem();
-    this.showPreset();
-    this.save(kind);
-    if (own && !this.preset()) this.work.keep(problem, "");
+  showTabs(answer) {
+    this.tabs.show(this.state.show);
+    this.code.show(answer, this.state.code);
+    showKernels(byId("panel-kernels"), answer);
+    this.showCompare();
+  }
+
+  // What is shown besides the picture. A call that cannot be read leaves it as it is.
+  setKind(answer) {
+    for (const kind of ["bag", "table"]) document.body.classList.toggle(kind, Boolean(answer[kind]));
+    this.state.table = answer.table ? answer : null;
   }
 
   // The line that people type or paste: a problem string, or something that can be read as a call.
   setProblem(text) {
     const answer = this.engine.explain(text);
-    const read = answer.tensors || answer.bag ? null : callFromText(text);
+    const read = answer.tensors || answer.bag || answer.table ? null : callFromText(text);
     this.ask(read?.problem ?? text, read?.entry ?? null, { kind: "problem" });
     if (read) byId("pasted").textContent = read.note;
   }
@@ -256,7 +261,7 @@ export class Page {
 
   accept(change, answer, { point = null, tick = null, own = true, kind = null }) {
     const shown = withLetters(answer);
-    Object.assign(this.state, change, { answer, shown, point, hover: null, bag: null });
+    Object.assign(this.state, change, { answer, shown, point, hover: null, bag: null, table: null });
     this.links = new Links(shown);
     if (point && !(this.links.tensors[point.tensor]?.count > point.element)) this.state.point = null;
     this.player.show(shown, tick);
@@ -266,8 +271,8 @@ export class Page {
   }
 
   preset() {
-    const { problem, as, bag } = this.state;
-    return PRESETS.flatMap((g) => g.presets).find((p) => p.problem === problem && (bag ? !p.as : p.as === as.id));
+    const { problem, as, bag, table } = this.state;
+    return PRESETS.flatMap((g) => g.presets).find((p) => p.problem === problem && (bag || table ? !p.as : p.as === as.id));
   }
 
   showPreset() {
@@ -289,10 +294,7 @@ export class Page {
     this.form.show(call, answer, this.restoring);
     this.showProblem();
     this.stage.draw(this.state.shown, this.links);
-    this.tabs.show(this.state.show);
-    this.code.show(answer, this.state.code);
-    showKernels(byId("panel-kernels"), answer);
-    this.showCompare();
+    this.showTabs(answer);
     this.light();
   }
 
@@ -302,7 +304,10 @@ export class Page {
   }
 
   showCompare() {
-    if (this.state.show === "compare") this.compare.show(this.state.call, this.state.as, this.state.other);
+    const { show, bag, problem, call, as, other } = this.state;
+    if (show !== "compare") return;
+    if (bag) this.compare.showBag(problem, bag, other);
+    else this.compare.show(call, as, other);
   }
 
   // The library's own words. A call that cannot be planned leaves the last picture, greyed.
@@ -317,7 +322,7 @@ export class Page {
   }
 
   light() {
-    if (this.state.bag) return;
+    if (this.state.table) return;
     const tick = this.player.tick;
     const cell = this.state.hover ?? (tick ? null : this.state.point);
     const shown = { cell, tick: cell ? null : tick };
@@ -353,6 +358,10 @@ export class Page {
 
   edit(cell, node) {
     const { tensor, element: e } = cell;
+    if (this.state.bag) {
+      editBagCell(this, cell, node);
+      return;
+    }
     const { values } = this.state.answer.tensors.find((t) => t.name === tensor);
     editCell(node, this.stage.views.get(tensor).svg, values[e], (text) =>
       this.setCall(withValue(this.state.call, tensor, values, e, text), `${tensor} ${e} ${text}`));
@@ -370,10 +379,10 @@ export class Page {
   }
 
   hash(embed) {
-    const { problem, as, point, show, code, other, bag } = this.state;
-    if (bag) return toHash({ call: problem, embed: embed ? "1" : null });
+    const { problem, as, point, show, code, other, bag, table } = this.state;
+    if (table) return toHash({ call: problem, embed: embed ? "1" : null });
     return toHash({
-      call: problem, as: as?.id, ...(show === "compare" ? other : {}), step: this.player.at,
+      call: problem, as: bag ? null : as?.id, ...(show === "compare" ? other : {}), step: this.player.at,
       point: point && cellKey(point), show: show === "code" ? null : show, code: code === "python" ? null : code,
       embed: embed ? "1" : null,
     });

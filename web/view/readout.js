@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What is said about the cell that is pointed at, or about the step that runs.
+import { bagTickLines } from "../model/bag/ticks.js";
 import { element } from "./dom.js";
 
 const SIGNS = { add: "+", sub: "−", mul: "×", min: "min", max: "max", mean: "+" };
@@ -24,6 +25,12 @@ function growthList(links, growth, reduction) {
 }
 
 export function showReadout(node, links, { cell, tick }) {
+  if (tick && links.answer.bag) {
+    const [first, ...lines] = bagTickLines(links.answer, tick);
+    node.replaceChildren(element("p", { class: "title" }, `Move ${tick.step + 1}`),
+      element("p", { class: "mono line" }, first), ...lines.map((line) => element("p", { class: "line" }, line)));
+    return;
+  }
   if (tick && links.answer.steps) {
     const step = links.answer.steps.list[tick.step];
     const lines = tick.moves && links.answer.map
@@ -44,7 +51,7 @@ export function showReadout(node, links, { cell, tick }) {
     return;
   }
   const { title, lines } = links.describe(cell);
-  const growth = cell.tensor === "output" && links.answer.map ? links.growth(cell.element) : null;
+  const growth = cell.tensor === "output" && links.answer.map && !links.answer.bag ? links.growth(cell.element) : null;
   node.replaceChildren(element("p", { class: "title mono" }, title),
     ...lines.map((line) => element("p", { class: /=/.test(line) ? "mono line" : "line" }, line)),
     growth && growth.updates.length ? growthList(links, growth, links.answer.call.reduction) : "");

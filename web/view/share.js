@@ -2,7 +2,8 @@
 //
 // Taking the picture along: as a link, in a frame of another page, as files.
 import { byId, copyText, toast } from "./dom.js";
-import { drawnSvg, pictureSvg, savePng, saveSteps, saveSvg } from "./export.js";
+import { pictureSvg, savePng, saveSteps, saveSvg } from "./export.js";
+import { tableSvg } from "./table.js";
 
 const caption = () => byId("call-text").textContent;
 const escaped = (text) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
@@ -28,8 +29,8 @@ export class Share {
   }
 
   picture() {
-    const { bag } = this.page.state;
-    return bag ? drawnSvg(bag) : pictureSvg(this.page.stage, caption());
+    const { table } = this.page.state;
+    return table?.svg ? tableSvg(table) : pictureSvg(this.page.stage, caption());
   }
 
   async steps() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The picture: all tensors of a call, the wires between their cells, and what is lit.
+import { isEditable } from "../model/bag/others.js";
 import { cellKey } from "../model/links.js";
 import { cellsOfTick, outputAfter } from "../model/ticks.js";
 import { element, svgElement } from "./dom.js";
@@ -42,7 +43,8 @@ export class Stage {
       return;
     }
     this.written = answer.tensors.at(-1).values ?? null;
-    for (const name of ORDER[answer.call.scatters ? "scatter" : "gather"]) this.add(name);
+    const order = answer.bag ? answer.tensors.map((t) => t.name) : ORDER[answer.call.scatters ? "scatter" : "gather"];
+    for (const name of order) this.add(name);
     // Vectors are read best below each other.
     this.node.classList.toggle("rows", answer.tensors.every((t) => t.sizes.length <= 1));
     this.node.replaceChildren(...[...this.views.values()].map((view) => view.node), this.wires);
@@ -70,7 +72,7 @@ export class Stage {
     const tensor = this.links.tensors[name];
     const cell = (e) => ({ tensor: name, element: e });
     const look = {
-      editable: name !== "output" && this.on.edit !== undefined,
+      editable: name !== "output" && this.on.edit !== undefined && (!this.answer.bag || isEditable(this.answer, name)),
       remark: tensor.given || name === "output" ? "" : "made up",
       color: (e) => this.color(name, e),
       text: (e) => (name === "output" ? this.written?.[e] ?? "·" : tensor.values[e]),
@@ -89,6 +91,7 @@ export class Stage {
 
   // Elements have the colour of the part of data that an index picks; null is plain.
   color(name, e) {
+    if (this.answer.bag) return this.links.color(name, e);
     const { colors, map, call } = this.answer;
     if (name === "data" || (call.scatters && name === "output")) return colors[e];
     if (name === this.links.grid && map) {
@@ -143,14 +146,7 @@ export class Stage {
   }
 
   markCell(cell) {
-    const grid = this.answer.map ? this.links.gridElements(cell) : [];
-    for (const e of grid) {
-      this.marks.set(`${this.links.grid}:${e}`, "lit");
-      for (const index of this.links.indicesOf(e)) this.marks.set(`indices:${index}`, "lit");
-      const at = this.links.target(e);
-      if (at !== null) this.marks.set(`${this.links.table}:${at}`, "lit");
-    }
-    if (this.links.scatters && cell.tensor === "data") this.marks.set(`output:${cell.element}`, "lit");
+    for (const lit of this.links.litBy(cell)) this.marks.set(cellKey(lit), "lit");
     this.marks.set(cellKey(cell), "pointed");
   }
 
@@ -159,22 +155,17 @@ export class Stage {
     for (const e of lit.indices) this.marks.set(`indices:${e}`, "lit");
     for (const e of lit.grid) this.marks.set(`${this.links.grid}:${e}`, "lit");
     for (const e of lit.table) this.marks.set(`${this.links.table}:${e}`, "lit");
+    for (const key of lit.also ?? []) this.marks.set(key, "lit");
     this.written = outputAfter(this.answer, lit.done);
   }
 
   // The pairs of cells that a wire connects.
   pairs() {
     const { cell, tick } = this.shown;
-    if (!this.answer?.map) return [];
-    if (tick) {
-      const { grid } = cellsOfTick(this.answer, tick);
-      return grid.length ? this.links.wires(grid[0]) : [];
-    }
+    if (!this.answer?.map && !this.answer?.entries) return [];
+    if (tick) return this.links.pairsOfTick(tick);
     if (!cell) return [];
-    if (this.links.scatters && cell.tensor === "data") {
-      return [[cell, { tensor: "output", element: cell.element }]];
-    }
-    const all = this.links.gridElements(cell).flatMap((e) => this.links.wires(e));
+    const all = this.links.pairsOf(cell);
     const unique = new Map(all.map((pair) => [pair.map(cellKey).join(">"), pair]));
     return [...unique.values()];
   }

@@ -302,4 +302,4 @@ export function tensorflowCode(r) {
     ...tensorflowCall(r), ...filled].join("\n") + "\n";
 }
 
-export { pythonValue, NUMPY, sameOffAxis };
+export { pythonValue, NUMPY, sameOffAxis, TORCH };

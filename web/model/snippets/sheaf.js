@@ -115,12 +115,16 @@ function cTensor(name, tensor, values) {
       (rank ? `, .shape = ${name}_shape};` : "};")];
 }
 
-function cOptions(r) {
-  const usual = usualRule(r);
+function cRule(r, usual) {
   const rule = [];
   if (r.negative !== usual.negative) rule.push(`.negative = SHEAF_NEGATIVE_${r.negative.toUpperCase()}`);
   if (r.out_of_range !== usual.out_of_range) rule.push(`.out_of_range = SHEAF_${r.out_of_range.toUpperCase()}`);
   if (r.out_of_range === "fill") rule.push(`.fill_value = sheaf_float(${cppValue(r.fill_value, "f64")})`);
+  return rule;
+}
+
+function cOptions(r) {
+  const rule = cRule(r, usualRule(r));
   const options = cppOptions(r).filter((o) => /^\.(axis|batch_dims)/.test(o));
   if (r.broadcast) options.push(".broadcast = 1");
   if (r.scatters && r.reduction !== "none") options.push(`.reduction = SHEAF_REDUCE_${r.reduction.toUpperCase()}`);
@@ -181,4 +185,4 @@ export function pythonCode(r) {
     `output = sheaf.${r.op}(${args.join(", ")})`, ""].join("\n");
 }
 
-export { cppValue, CPP_TYPES, flat, nested };
+export { cppRule, cppTensor, cppValue, CPP_TYPES, cRule, cTensor, flat, nested, pascal, view };
