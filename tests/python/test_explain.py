@@ -20,7 +20,8 @@ X = numpy.arange(12, dtype="f4").reshape(4, 3)
 
 def arrays_of(call):
     dtype = call.get("type", "float32")
-    arrays = [numpy.array(call["data"], dtype), numpy.array(call["indices"])]
+    data = numpy.array(call["data"], dtype) if "data" in call else sheaf.Spec(dtype, call["shape"])
+    arrays = [data, numpy.array(call["indices"])]
     if "updates" in call:
         arrays.append(numpy.array(call["updates"], dtype))
     if "offsets" in call:
