@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# The project's Python environment: build/venv. To be sourced after scripts/lib.sh.
+# The project's Python environment: build/venv. To be sourced after scripts/lib.sh. A script that sets `venv` and
+# `package_build` afterwards makes another.
 
 venv=build/venv
+package_build=build/python  # where the package is compiled
 python_packages=(
   g++ cmake ninja-build ccache libhwy-dev libtbb-dev zlib1g-dev liburing-dev nlohmann-json3-dev
   python3-venv python3-dev)
@@ -51,7 +53,7 @@ build_package() {
   # The build directory stays, so that the next build compiles only what has changed. The command
   # line is the other builds': without it, this one is done sooner.
   "$venv/bin/python" -m pip install --disable-pip-version-check --no-build-isolation --no-deps \
-    --config-settings build-dir=build/python --config-settings cmake.define.SHEAF_WERROR=ON \
+    --config-settings build-dir=$package_build --config-settings cmake.define.SHEAF_WERROR=ON \
     --config-settings cmake.define.SHEAF_COMMAND=OFF .
 }
 
