@@ -139,6 +139,8 @@ struct DeviceSteps {
   // Steps of a run may be collected; this, at its end, sends them to the device. Null: each step
   // was sent when it was enqueued.
   void (*submit)(void* stream) = nullptr;
+  // What the check of a bag's segments found, after wait() on the stream. Null: download() does.
+  SegmentFaults (*read_faults)(const SegmentFaults* faults, void* stream) = nullptr;
   int dlpack_type;   // DLPack's number for this kind of device
   int (*current)();  // which device of that kind the calling thread uses
   // Null: transfers that return when they are done are all it has.

@@ -102,6 +102,15 @@ void throw_if_segments_bad(const BagPlan& plan, const SegmentFaults& faults) {
   }
 }
 
+SegmentFaults read_faults(const DeviceSteps& device, const std::byte* at, void* stream) {
+  if (device.read_faults != nullptr) {
+    return device.read_faults(reinterpret_cast<const SegmentFaults*>(at), stream);
+  }
+  SegmentFaults faults;
+  device.download(&faults, at, sizeof faults);
+  return faults;
+}
+
 }  // namespace
 
 void start_bag_on_device(const BagPlan& plan, const BagMemory& memory, const Queue& queue,
@@ -158,11 +167,10 @@ void finish(const BagPlan& plan, const Queue& queue) {
   }
   device.device->wait(nullptr, queue.stream);
   if (has_segments(plan.nest())) {
-    SegmentFaults faults;
-    device.device->download(&faults,
-                            static_cast<const std::byte*>(queue.workspace.memory) + layout.faults,
-                            sizeof faults);
-    throw_if_segments_bad(plan, faults);
+    throw_if_segments_bad(
+        plan, read_faults(*device.device,
+                          static_cast<const std::byte*>(queue.workspace.memory) + layout.faults,
+                          queue.stream));
   }
   if (plan.checked_gather() != nullptr) {
     finish(*plan.checked_gather(), queue);

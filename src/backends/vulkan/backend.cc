@@ -29,7 +29,8 @@ constexpr ScatterKernel kScatter[] = {
     {"vulkan.sorted", sorted_refusal, run_sorted, Checks::kNever, sorted_bytes},
 };
 
-constexpr BagKernel kBag[] = {{"vulkan.bag", bag_refusal, run_bag, Checks::kWhileMoving, bag_bytes}};
+constexpr BagKernel kBag[] = {
+    {"vulkan.bag", bag_refusal, run_bag, Checks::kWhileMoving, bag_bytes}};
 
 constexpr EncodedKernel kEncoded[] = {
     {"vulkan.encoded", encoded_refusal, run_encoded, Checks::kWhileMoving}};
@@ -55,6 +56,7 @@ constexpr DeviceSteps kSteps{.allocate = allocate,
                              .check_launches = [](const char* /*what*/) {},  // they throw at once
                              .alignment = alignment,
                              .submit = submit,
+                             .read_faults = read_faults,
                              .dlpack_type = kDlpackVulkan,
                              .current = [] { return 0; },
                              .staging = &kStagingSteps};

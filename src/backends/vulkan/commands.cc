@@ -37,7 +37,7 @@ Recorder::Room CommandRecorder::take(size_t bytes) {
 }
 
 void CommandRecorder::end_run() {
-  if (const Verdict* const verdict = std::exchange(noted_, nullptr)) {
+  for (const Verdict* const verdict : std::exchange(noted_, {})) {
     auto found = copies_.find(verdict);
     if (found == copies_.end()) {
       make_room(sizeof(Verdict));

@@ -17,7 +17,7 @@ class CommandRecorder : public Recorder {
       : Recorder(device), commands_(commands) {}
   ~CommandRecorder() override;
 
-  void note_verdict(const Verdict* verdict) override { noted_ = verdict; }
+  void note_verdict(const Verdict* verdict) override { noted_.push_back(verdict); }
   void end_run() override;
   void wait() override {}  // that is the caller's business
   Verdict read_verdict(const Verdict* verdict) override;
@@ -28,9 +28,9 @@ class CommandRecorder : public Recorder {
   void make_room(size_t bytes);
 
   VkCommandBuffer commands_;
-  std::vector<Buffer> chunks_;  // of tuning::kArgumentBytes
-  size_t used_ = 0;             // of the last one
-  const Verdict* noted_ = nullptr;
+  std::vector<Buffer> chunks_;             // of tuning::kArgumentBytes
+  size_t used_ = 0;                        // of the last one
+  std::vector<const Verdict*> noted_;      // of the run that is recorded
   std::map<const Verdict*, Room> copies_;  // by the verdicts' addresses
 };
 

@@ -22,7 +22,7 @@ class Recorder {
 
   OpenDevice& device() const { return device_; }
 
-  // A run that leaves its verdict there has been recorded up to its last step.
+  // The run that is being recorded leaves a verdict there, on indices or on segments.
   virtual void note_verdict(const Verdict* /*verdict*/) {}
   // The run is recorded.
   virtual void end_run() = 0;

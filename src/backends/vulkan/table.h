@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What shaders that decode and pool take: the structs of shaders/decode.glsl and segments.glsl, word
-// for word.
+// What shaders that decode and pool take: the structs of shaders/decode.glsl and segments.glsl,
+// word for word.
 #pragma once
 
 #include "backends/vulkan/nest.h"

@@ -31,8 +31,8 @@ bool is_sound(const BagProblem& problem) {
   }
 }
 
-// Runs on every kernel that accepts, on fresh outputs and others. Returns whether all of them do, or
-// the problem is left out.
+// Runs on every kernel that accepts, on fresh outputs and others. Returns whether all of them do,
+// or the problem is left out.
 bool compare(const BagProblem& problem) {
   if (!takes_next_problem()) {
     return true;
@@ -159,7 +159,7 @@ TEST_F(DeviceBag, EveryEncoding) {
         const BagOptions options{
             .pool = pool, .accumulate_f32 = variant != 2, .output_type = types[variant % 3]};
         by_all += compare(problem_of(codes_of(encoding, 50, 256, variant), some_lengths(rng, 30),
-                                      rng, options, variant == 1));
+                                     rng, options, variant == 1));
       }
     }
   }

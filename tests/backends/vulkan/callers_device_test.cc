@@ -110,6 +110,40 @@ TEST_F(VulkanCaller, TheVerdictIsReadBehindTheCallersFence) {
   }
 }
 
+// The verdicts on segments and on indices of a bag are read there too.
+TEST_F(VulkanCaller, BagsInACommandBuffer) {
+  const BagPlan bag = plan_bag({.data = {TensorSpec(f32, {4, 2})},
+                                .indices = TensorSpec(i64, {3}),
+                                .segments = TensorSpec(i64, {3})});
+  VkCommandBuffer const commands = program_->begin();
+  const vulkan::Commands recorded(*device_, commands);
+  const vulkan::Memory workspace(*device_, workspace_bytes(bag, recorded.queue()));
+  run(bag,
+      {.stored = device_->address(buffer_.buffer, kTable),
+       .indices = device_->address(buffer_.buffer, kRows),
+       .segments = device_->address(buffer_.buffer, kRows + 128),
+       .output = device_->address(buffer_.buffer, kPicked)},
+      recorded.queue(workspace));
+  program_->end(commands);
+  const auto run_with = [&](const std::vector<int64_t>& offsets) {
+    std::copy(offsets.begin(), offsets.end(), buffer_.at<int64_t>(kRows + 128));
+    clear_picked();
+    program_->run(commands);
+  };
+  run_with({0, 2, 2});
+  EXPECT_NO_THROW(finish(bag, recorded.queue(workspace)));
+  EXPECT_THAT(picked(), ElementsAre(30, 32, 0, 0, 30, 31));
+  run_with({0, 2, 1});
+  EXPECT_THAT(refusal([&] { finish(bag, recorded.queue(workspace)); }),
+              HasSubstr("offsets[2] = 1, but bags begin in order"));
+  EXPECT_THAT(picked(), ElementsAre(-1, -1, -1, -1, -1, -1));
+  set_rows({3, 4, -1});
+  run_with({0, 1, 2});
+  EXPECT_THAT(refusal([&] { finish(bag, recorded.queue(workspace)); }, ErrorCode::kIndexOutOfRange),
+              HasSubstr("indices[1] = 4"));
+  EXPECT_THAT(picked(), ElementsAre(-1, -1, -1, -1, -1, -1));
+}
+
 // More runs than one chunk of arguments holds, each of which needs the one before.
 TEST_F(VulkanCaller, ManyRunsInOneCommandBuffer) {
   constexpr int kRuns = 300;

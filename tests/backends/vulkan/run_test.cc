@@ -134,8 +134,8 @@ TEST_F(VulkanRun, RefusesMoreThanARunCanHave) {
 }
 
 TEST_F(VulkanRun, RefusesBagsThatARunCannotHave) {
-  const BagPlan bag = plan_bag(
-      {.data = {TensorSpec(f32, {4, 2})}, .indices = TensorSpec(u8, {2, int64_t{1} << 42}, {0, 0})});
+  const BagPlan bag = plan_bag({.data = {TensorSpec(f32, {4, 2})},
+                                .indices = TensorSpec(u8, {2, int64_t{1} << 42}, {0, 0})});
   EXPECT_THAT(refusal([&] { workspace_bytes(bag, kQueue); }, ErrorCode::kUnsupported),
               HasSubstr("vulkan.bag refuses: more elements of rows than a run can have"));
 }

@@ -90,8 +90,7 @@ ShaderCall bag_call(Recording& recording, const BagNest& nest, const BagBuffers&
   call.grid = address_of(buffers.output);
   call.nest = recording.put(rule_of(nest));
   call.table = recording.put(shader_table(nest.rows, buffers.data));
-  call.bag =
-      recording.put(shader_bag(nest, buffers, launch, entries_in_order(recording.device())));
+  call.bag = recording.put(shader_bag(nest, buffers, launch, entries_in_order(recording.device())));
   return call;
 }
 
@@ -111,6 +110,11 @@ Shader pooling_shader(const OpenDevice& device, const BagNest& nest) {
   return kind < Kind::kFloat8E4M3 ? Shader::bag_integers : Shader::bag_floats;
 }
 
+// The verdict on the segments is read by finish().
+void note_faults(const BagBuffers& buffers, const Launch& launch) {
+  recorder_of(launch.stream).note_verdict(reinterpret_cast<const Verdict*>(buffers.faults));
+}
+
 }  // namespace
 
 const char* bag_refusal(const BagNest& nest) {
@@ -123,6 +127,9 @@ const char* bag_refusal(const BagNest& nest) {
 size_t bag_bytes(const BagNest& nest) { return static_cast<size_t>(BagWorkspace(nest).bytes); }
 
 BagEnd run_bag(const BagNest& nest, const BagBuffers& buffers, const Launch& launch) {
+  if (nest.per_bag < 0) {
+    note_faults(buffers, launch);
+  }
   Recording recording(recorder_of(launch.stream));
   const Pipeline& pipeline =
       pipeline_of(recording.device(), pooling_shader(recording.device(), nest));
@@ -145,6 +152,7 @@ BagEnd run_bag(const BagNest& nest, const BagBuffers& buffers, const Launch& lau
 }
 
 void check_segments(const BagNest& nest, const BagBuffers& buffers, const Launch& launch) {
+  note_faults(buffers, launch);
   Recording recording(recorder_of(launch.stream));
   const ShaderCall call = bag_call(recording, nest, buffers, launch);
   dispatch_segments(recording, nest, recording.put(call));

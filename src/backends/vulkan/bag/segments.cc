@@ -10,7 +10,7 @@ namespace sheaf::vulkan {
 namespace {
 
 // What a dispatch of shaders/segments.comp does.
-enum class SegmentStep : uint8_t { kOffsets, kLengthSums, kLengths, kIds, kBegins, kFaults };
+enum class SegmentStep : uint8_t { kOffsets, kLengthSums, kLengths, kIds, kBegins, kJudge };
 
 constexpr int64_t kStateBytes = 768;
 constexpr int64_t kCarriedBytes = 32;  // of an element: a sum and a count
@@ -65,8 +65,17 @@ void dispatch_segments(Recording& recording, const BagNest& nest, Address call) 
   }
   Push push{};
   push.call = call;
-  push.columns = static_cast<uint32_t>(SegmentStep::kFaults);
+  push.columns = static_cast<uint32_t>(SegmentStep::kJudge);
   recording.dispatch(pipeline_of(recording.device(), Shader::segments), push, 1);
+}
+
+SegmentFaults read_faults(const SegmentFaults* faults, void* stream) {
+  const Verdict verdict =
+      recorder_of(stream).read_verdict(reinterpret_cast<const Verdict*>(faults));
+  SegmentFaults found{};
+  found.not_first[0] = verdict.not_first;
+  found.value[0] = static_cast<int64_t>(verdict.value);
+  return found;
 }
 
 }  // namespace sheaf::vulkan

@@ -24,8 +24,8 @@ const char* encoded_refusal(const EncodedNest& nest) {
 bool run_encoded(const EncodedNest& nest, const EncodedBuffers& buffers, const Launch& launch) {
   Recording recording(recorder_of(launch.stream));
   const bool native = tuning::native_floats && recording.device().native_f32;
-  const Pipeline& pipeline = pipeline_of(
-      recording.device(), native ? Shader::gather_encoded_f32 : Shader::gather_encoded);
+  const Pipeline& pipeline =
+      pipeline_of(recording.device(), native ? Shader::gather_encoded_f32 : Shader::gather_encoded);
   ShaderCall call = shader_call(launch);
   call.indices = address_of(buffers.indices);
   call.grid = address_of(buffers.output);

@@ -204,7 +204,7 @@ void main() {
   Bag bag = Bag(call.bag);
   const uint piece = piece_number();
   if (piece >= push.count || refused(call) ||
-      (!is_zero(bag.faults) && load_word(plus(bag.state, kFaulty)) != 0u)) {
+      (!is_zero(bag.faults) && load_word(plus(bag.faults, kBad)) != 0u)) {
     return;
   }
   uvec2 element;

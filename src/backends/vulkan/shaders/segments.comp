@@ -9,17 +9,28 @@
 
 // Items are offsets; lengths to be added up; lengths; ids; bags whose first entry is searched.
 const uint kOffsets = 0u, kLengthSums = 1u, kLengths = 2u, kIds = 3u, kBegins = 4u;
-const uint kFaults = 5u;  // one group looks whether there are any
+const uint kJudge = 5u;  // no items: what all parts have found
 
 struct Fault {
   uvec2 not_first, value;  // not_first is 0 where there is none
 };
 shared uvec2 not_firsts[kGroup], values[kGroup], sums[kGroup];
 
-// plan/resolve.h's widen() of a segment.
+// A segment as 64 bits, widened as plan/resolve.h says. Bits are loaded in one way for all types: what
+// is here so often has to be short.
 uvec2 segment_at(Bag bag, uvec2 i) {
-  const uvec2 raw = load_raw(bag.segment_kind, bag.segments, times(i, bag.segment_stride));
-  return bag.segment_kind == kUInt64 && is_negative(raw) ? uvec2(0xFFFFFFFFu, 0x7FFFFFFFu) : raw;
+  const uint log_bytes = (bag.segment_kind - 1u) & 3u;
+  const uvec2 at =
+      plus(bag.segments, shifted_left(times(i, bag.segment_stride), log_bytes));
+  const uint low = log_bytes < 2u ? load_bytes(at, 1u << log_bytes) : load_word(at);
+  if (bag.segment_kind > kInt64) {
+    const uvec2 raw = uvec2(low, log_bytes == 3u ? load_word(plus(at, 4u)) : 0u);
+    return is_negative(raw) ? uvec2(0xFFFFFFFFu, 0x7FFFFFFFu) : raw;
+  }
+  if (log_bytes == 3u) {
+    return uvec2(low, load_word(plus(at, 4u)));
+  }
+  return sign_extended(bitfieldExtract(int(low), 0, int(8u << log_bytes)));
 }
 
 void note(inout Fault fault, uvec2 at, uvec2 value) {
@@ -168,23 +179,28 @@ void write_offsets(Bag bag, uint part, uint first, uint end, inout Fault fault) 
   }
 }
 
-void look_for_faults(Bag bag) {
-  uint any = 0u;
+// The first fault of all parts becomes the verdict. By one invocation: its head is theirs.
+void judge(Bag bag) {
+  Fault first = Fault(uvec2(0u), uvec2(0u));
   for (uint part = 0u; part < kParts; ++part) {
-    const uvec2 not_first = Pair(plus(bag.faults, 8u * part)).v;
-    any |= not_first.x | not_first.y;
+    const uvec2 at = plus(bag.faults, 8u * part);
+    if (below(first.not_first, Pair(at).v)) {
+      first = Fault(Pair(at).v, Pair(plus(at, 8u * kParts)).v);
+    }
   }
-  if (gl_LocalInvocationID.x == 0u) {
-    store_word(plus(bag.state, kFaulty), any);
-  }
+  Pair(plus(bag.faults, kBad)).v = uvec2(is_zero(first.not_first) ? 0u : 1u, 0u);
+  Pair(plus(bag.faults, kNotFirst)).v = first.not_first;
+  Pair(plus(bag.faults, kValue)).v = first.value;
 }
 
 void main() {
   Bag bag = Bag(Call(push.call).bag);
   const uint step = push.columns;
   const uint part = group_number(), self = gl_LocalInvocationID.x;
-  if (step == kFaults) {
-    look_for_faults(bag);
+  if (step == kJudge) {
+    if (self == 0u) {
+      judge(bag);
+    }
     return;
   }
   const uint each = (push.count + kParts - 1u) / kParts;

@@ -16,7 +16,7 @@ struct Places {
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Bag {
   uvec2 weights, segments;
   uvec2 offsets;  // the run's own; 0 where every bag has per_bag entries
-  uvec2 faults;   // SegmentFaults
+  uvec2 faults;   // SegmentFaults; when all segments are checked, a Verdict
   uvec2 state;    // what the check of the segments keeps
   uvec2 carried;  // sums of a bag that the next dispatch goes on with
   uvec2 extent, rows_per_entry, elements, entries, bags, per_bag, padding;
@@ -28,8 +28,8 @@ layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Bag
   uint neutral[4], fill[4], empty[4];
 };
 
-// Parts of the state: sums of lengths by parts, sums before a dispatch, whether there are faults.
-const uint kSums = 0u, kBefore = 512u, kFaulty = 528u;
+// Parts of the state: sums of lengths by parts, sums before a dispatch.
+const uint kSums = 0u, kBefore = 512u;
 
 uvec2 element_of_entry(Places places, uvec2 p) {
   uvec2 column;
