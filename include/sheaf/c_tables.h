@@ -19,8 +19,8 @@ typedef struct sheaf_table_handle sheaf_table_handle;
 typedef struct sheaf_table_options {
   size_t struct_size;      // sizeof this struct, or 0
   const char* way;         // "host", "device", "mapped", "ring", "file", "download"; NULL: chosen
-  int64_t piece_bytes;     // rows travel in pieces of at most so many bytes; 0: 4 MiB
-  int32_t pieces;          // on the host, for each stream; 0: 3
+  int64_t piece_bytes;     // rows travel in pieces of at most so many bytes; 0: 16 MiB
+  int32_t pieces;          // on the host, for each stream; 0: 4
   int32_t threads;         // that gather from host memory; 0: as many as pay
   int32_t lock;            // not 0: host memory is locked, so that a device can read it by itself
   int32_t depth;           // reads of a file in flight; 0: 64

@@ -30,9 +30,11 @@ struct TableOptions {
   // Force a way: "host", "device", "mapped", "split", "ring", "file", "download". Empty: the first
   // of table_ways() that takes the call. Scatters have ways of their own.
   std::string way = {};
-  // Rows travel in pieces of at most this many bytes, and of one row at least.
-  int64_t piece_bytes = int64_t{4} << 20;
-  int pieces = 3;   // on the host, for each stream: one is filled while others are copied
+  // Rows travel in pieces of at most this many bytes, and of one row at least; several are on the
+  // host, for each stream. Threads that gather from host memory share that memory: each fills one
+  // part of it while another is copied.
+  int64_t piece_bytes = int64_t{16} << 20;
+  int pieces = 4;
   int threads = 0;  // that gather from host memory; 0: as many as pay
   // Lock host memory when a device first needs it, so that the device can read it by itself.
   bool lock = false;

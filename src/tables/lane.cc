@@ -4,12 +4,24 @@
 #include <algorithm>
 #include <new>
 
+#include "tables/piece_plan.h"
+
 namespace sheaf::tables {
 namespace {
 
 // Below this, copies cost more to start than to run.
 constexpr int64_t kLeastPinnedBytes = 64 << 10;
-constexpr std::align_val_t kPieceAlignment{4096};
+constexpr std::align_val_t kRingAlignment{4096};
+// Pieces begin on lines of the host's caches.
+constexpr int64_t kPieceAlignment = 64;
+// Of a thread's piece: what starting a copy costs is little beside it.
+constexpr int64_t kLeastThreadBytes = 256 << 10;
+// While one of a thread's pieces is copied, it fills the other.
+constexpr int kPiecesPerThread = 2;
+
+int64_t aligned_piece(int64_t bytes) {
+  return (bytes + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;
+}
 
 }  // namespace
 
@@ -17,12 +29,18 @@ Lane::Lane(const Backend& backend, void* stream)
     : indices(backend.device->staging),
       packed_indices(nullptr),
       updates(backend.device->staging),
+      resolved(nullptr),
+      found(backend.device->staging),
+      missed_rows(backend.device->staging),
+      missed_points(backend.device->staging),
       backend_(backend),
       steps_(*backend.device),
       staging_steps_(backend.device->staging),
       stream_(stream),
-      staging_(backend.name, 0),
-      workspace_(backend.name, 0) {}
+      number_(backend.device->current()),
+      of_stream_{DeviceMemory(backend.name, 0), DeviceMemory(backend.name, 0)},
+      of_side_{DeviceMemory(backend.name, 0), DeviceMemory(backend.name, 0)},
+      numbers_(backend.name, 0) {}
 
 Lane::~Lane() {
   try {
@@ -30,8 +48,26 @@ Lane::~Lane() {
   } catch (const Error&) {  // a device that failed has nothing in flight
   }
   free_ring();
-  if (last_ != nullptr) {
-    staging_steps_->free_event(last_);
+  events_.insert(events_.end(), {last_, fork_, join_});
+  for (void* const event : events_) {
+    if (event != nullptr) {
+      staging_steps_->free_event(event);
+    }
+  }
+  if (side_ != nullptr) {
+    staging_steps_->free_stream(side_);
+  }
+}
+
+Lane::OnDevice::OnDevice(const Lane& lane) : steps_(lane.staging_steps_) {
+  if (steps_ != nullptr) {
+    before_ = steps_->use(lane.number_);
+  }
+}
+
+Lane::OnDevice::~OnDevice() {
+  if (steps_ != nullptr) {
+    steps_->use(before_);
   }
 }
 
@@ -41,9 +77,6 @@ void Lane::wait() {
     steps_.wait(nullptr, stream_);
   } else if (last_ != nullptr) {
     staging_steps_->wait(last_);
-  }
-  for (HostPiece& piece : ring_) {
-    piece.used = false;
   }
 }
 
@@ -60,55 +93,69 @@ void Lane::mark() {
 
 bool Lane::allocate_ring(int64_t bytes, int count, bool pinned) {
   free_ring();
-  for (int i = 0; i < count; ++i) {
-    const auto size = static_cast<size_t>(bytes);
-    void* const memory = pinned ? staging_steps_->allocate(size)
-                                : ::operator new(size, kPieceAlignment, std::nothrow);
-    if (memory == nullptr) {
-      free_ring();
-      return false;
-    }
-    ring_.push_back({static_cast<std::byte*>(memory), nullptr, false});
-    pinned_ = pinned;
-    if (pinned) {
-      ring_.back().event = staging_steps_->make_event();
-    }
+  const auto size = static_cast<size_t>(aligned_piece(bytes) * count);
+  void* const memory =
+      pinned ? staging_steps_->allocate(size) : ::operator new(size, kRingAlignment, std::nothrow);
+  if (memory == nullptr) {
+    return false;
   }
-  piece_bytes_ = bytes;
-  host_bytes_ = bytes * std::ssize(ring_);
+  pinned_ = pinned;
+  ring_memory_ = static_cast<std::byte*>(memory);
+  ring_bytes_ = aligned_piece(bytes) * count;
+  host_bytes_ = bytes * count;
+  cut_ring(bytes, count);
   return true;
 }
 
-void Lane::free_ring() {
-  for (const HostPiece& piece : ring_) {
-    if (piece.event != nullptr) {
-      staging_steps_->free_event(piece.event);
-    }
-    pinned_ ? staging_steps_->release(piece.memory)
-            : ::operator delete(piece.memory, kPieceAlignment);
-  }
+// No device is using it.
+void Lane::cut_ring(int64_t bytes, int count) {
   ring_.clear();
-  piece_bytes_ = host_bytes_ = 0;
+  while (pinned_ && std::ssize(events_) < count) {
+    events_.push_back(staging_steps_->make_event());
+  }
+  for (int i = 0; i < count; ++i) {
+    ring_.push_back({ring_memory_ + i * aligned_piece(bytes),
+                     pinned_ ? events_[static_cast<size_t>(i)] : nullptr, false});
+  }
+  piece_bytes_ = bytes;
   next_ = 0;
 }
 
-int64_t Lane::reserve(int64_t least_bytes, const TableOptions& options) {
-  if (!ring_.empty() && piece_bytes_ >= least_bytes) {
-    return piece_bytes_;
+void Lane::free_ring() {
+  if (ring_memory_ != nullptr) {
+    pinned_ ? staging_steps_->release(ring_memory_)
+            : ::operator delete(ring_memory_, kRingAlignment);
   }
-  wait();
+  ring_.clear();
+  ring_memory_ = nullptr;
+  ring_bytes_ = piece_bytes_ = host_bytes_ = 0;
+}
+
+bool Lane::allocate_ring(int64_t least_bytes, const TableOptions& options) {
   const int64_t wanted = std::max(options.piece_bytes, least_bytes);
   const int64_t least = std::max(std::min(wanted, kLeastPinnedBytes), least_bytes);
   if (staging_steps_ != nullptr) {
     for (int64_t bytes = wanted; bytes >= least;
          bytes = bytes == least ? 0 : std::max(bytes / 2, least)) {
       if (allocate_ring(bytes, options.pieces, true)) {
-        return piece_bytes_;
+        return true;
       }
     }
   }
   // Pageable pieces are copied before the call goes on: one is as good as many.
-  if (!allocate_ring(wanted, 1, false) && !allocate_ring(least, 1, false)) {
+  return allocate_ring(wanted, 1, false) || allocate_ring(least, 1, false);
+}
+
+int64_t Lane::reserve(int64_t least_bytes, const TableOptions& options) {
+  if (threads_ == 1 && !ring_.empty() && piece_bytes_ >= least_bytes) {
+    return piece_bytes_;
+  }
+  wait();
+  threads_ = 1;
+  const int64_t uncut = ring_bytes_ / options.pieces / kPieceAlignment * kPieceAlignment;
+  if (pinned_ && uncut > 0 && uncut >= least_bytes) {
+    cut_ring(std::min(uncut, std::max(options.piece_bytes, least_bytes)), options.pieces);
+  } else if (!allocate_ring(least_bytes, options)) {
     throw Error(Refusal{.code = ErrorCode::kOutOfMemory,
                         .cause = {Reason::kMemory},
                         .who = "table",
@@ -119,9 +166,29 @@ int64_t Lane::reserve(int64_t least_bytes, const TableOptions& options) {
   return piece_bytes_;
 }
 
-std::byte* Lane::begin_piece() {
-  wait_for(next_);
-  return ring_[next_].memory;
+int Lane::reserve_for_threads(int most_threads, int64_t least_bytes, const TableOptions& options) {
+  if (ring_.empty()) {
+    reserve(least_bytes, options);
+  }
+  const int64_t least = std::max(least_bytes, kLeastThreadBytes);
+  const auto threads = static_cast<int>(
+      std::min<int64_t>(most_threads, ring_bytes_ / (kPiecesPerThread * aligned_piece(least))));
+  if (!pinned_ || threads <= 1) {
+    reserve(least_bytes, options);
+  } else if (threads != threads_ || piece_bytes_ < least_bytes) {
+    wait();
+    const int pieces = kPiecesPerThread * threads;
+    cut_ring(ring_bytes_ / pieces / kPieceAlignment * kPieceAlignment, pieces);
+    threads_ = threads;
+  }
+  return threads_;
+}
+
+std::byte* Lane::begin_piece() { return begin_piece_at(next_); }
+
+std::byte* Lane::begin_piece_at(size_t piece) {
+  wait_for(piece);
+  return ring_[piece].memory;
 }
 
 void Lane::begin_call() {
@@ -129,9 +196,25 @@ void Lane::begin_call() {
   verdict_in_workspace = false;
 }
 
-Queue Lane::queue() {
+Queue Lane::queue(Road road) {
   idle_ = false;
-  return {.device = backend_.name, .stream = stream_};
+  return {.device = backend_.name, .stream = road == Road::kSide ? side_ : stream_};
+}
+
+void Lane::begin_side() {
+  if (side_ == nullptr) {
+    side_ = staging_steps_->make_stream();
+    fork_ = staging_steps_->make_event();
+    join_ = staging_steps_->make_event();
+  }
+  staging_steps_->record(fork_, stream_);
+  staging_steps_->follow(side_, fork_);
+}
+
+void Lane::end_side() {
+  staging_steps_->record(join_, side_);
+  staging_steps_->follow(stream_, join_);
+  mark();
 }
 
 // Transfers that wait overtake what is enqueued.
@@ -142,10 +225,10 @@ void Lane::wait_for_stream() {
   }
 }
 
-void Lane::copy(void* to, const std::byte* from, int64_t bytes) {
+void Lane::copy(void* to, const std::byte* from, int64_t bytes, Road road) {
   const auto size = static_cast<size_t>(bytes);
   if (pinned_) {
-    staging_steps_->copy(to, from, size, stream_);
+    staging_steps_->copy(to, from, size, road == Road::kSide ? side_ : stream_);
     return;
   }
   wait_for_stream();
@@ -199,14 +282,30 @@ std::byte* Lane::download(KeptMemory& to, const std::byte* from, int64_t bytes) 
   return memory;
 }
 
-void Lane::end_piece() {
-  HostPiece& piece = ring_[next_];
-  if (piece.event != nullptr) {
-    staging_steps_->record(piece.event, stream_);
-    piece.used = true;
+void Lane::copy_kept(std::byte* to, KeptMemory& from, int64_t bytes) {
+  const auto size = static_cast<size_t>(bytes);
+  if (from.pinned()) {
+    staging_steps_->copy(to, from.get(bytes), size, stream_);
+    mark();
+  } else {
+    wait_for_stream();
+    steps_.upload(to, from.get(bytes), size);
   }
-  mark();
+}
+
+void Lane::end_piece() {
+  end_piece_at(next_);
   next_ = (next_ + 1) % ring_.size();
+}
+
+void Lane::end_piece_at(size_t piece, Road road) {
+  if (ring_[piece].event != nullptr) {
+    staging_steps_->record(ring_[piece].event, road == Road::kSide ? side_ : stream_);
+    ring_[piece].used = true;
+  }
+  if (road == Road::kStream) {
+    mark();
+  }
 }
 
 void Lane::grow(DeviceMemory& memory, size_t bytes) {
@@ -217,14 +316,29 @@ void Lane::grow(DeviceMemory& memory, size_t bytes) {
   }
 }
 
-std::byte* Lane::staging(int64_t bytes) {
-  grow(staging_, static_cast<size_t>(bytes));
-  return staging_.data();
+std::byte* Lane::staging(int64_t bytes, Road road) {
+  grow(memory_of(road).staging, static_cast<size_t>(bytes));
+  return memory_of(road).staging.data();
 }
 
-WorkspaceView Lane::workspace(size_t bytes) {
-  grow(workspace_, bytes);
-  return workspace_;
+std::byte* Lane::numbers(int64_t bytes) {
+  grow(numbers_, static_cast<size_t>(bytes));
+  return numbers_.data();
+}
+
+WorkspaceView Lane::workspace(size_t bytes, Road road) {
+  grow(memory_of(road).workspace, bytes);
+  return memory_of(road).workspace;
+}
+
+// Without a step of its own for it, a device gathers the rows, then scatters them.
+void Lane::move_rows(const NumberedRows& rows, DType type) {
+  if (staging_steps_ != nullptr && staging_steps_->move_rows != nullptr) {
+    staging_steps_->move_rows(rows, stream_);
+    idle_ = false;
+    return;
+  }
+  move_by_plans(*this, rows, type);
 }
 
 }  // namespace sheaf::tables

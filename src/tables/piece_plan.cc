@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "tables/piece_plan.h"
 
+#include "execution/run.h"
 #include "plan/request.h"
 #include "sheaf/scatter.h"
+#include "tables/lane.h"
 
 namespace sheaf::tables {
 
@@ -51,14 +53,28 @@ Plan plan_of_windows_piece(const Plan& plan, const Piece& piece) {
                        i64);
 }
 
-Plan plan_of_admission(const Plan& plan, int64_t slots, int64_t rows) {
-  const Nest& nest = plan.nest();
-  const int64_t elements = nest.row_bytes / nest.element_bytes;
-  const DType type = plan.data().dtype;
-  return plan_scatter(
-      TensorSpec(type, {slots, elements}), TensorSpec(i32, {rows}),
-      TensorSpec(type, {rows, elements}),
+void move_by_plans(Lane& lane, const NumberedRows& rows, DType type) {
+  const int64_t elements = rows.row_bytes / type.bytes();
+  const TensorSpec some(type, {rows.count, elements});
+  const TensorSpec numbers(i32, {rows.count});
+  const auto queue_for = [&](const Plan& plan) {
+    Queue queue = lane.queue();
+    queue.workspace = lane.workspace(workspace_bytes(plan, queue));
+    return queue;
+  };
+  const std::byte* picked = rows.from;
+  if (rows.from_numbers != nullptr) {
+    std::byte* const memory = lane.staging(rows.count * rows.row_bytes, Road::kSide);
+    const Plan plan = plan_gather(
+        TensorSpec(type, {rows.from_rows, elements}), numbers,
+        {.rule = {.negative = Negative::kOutOfRange, .out_of_range = OutOfRange::kFill}});
+    start_gather(plan, {rows.from, rows.from_numbers, nullptr, memory}, queue_for(plan), {});
+    picked = memory;
+  }
+  const Plan plan = plan_scatter(
+      TensorSpec(type, {rows.to_rows, elements}), numbers, some,
       {.rule = {.negative = Negative::kOutOfRange, .out_of_range = OutOfRange::kSkip}});
+  start_scatter(plan, {rows.to, rows.to_numbers, picked, rows.to}, queue_for(plan), {});
 }
 
 const Plan& PiecePlans::get(const Plan& plan, const Piece& piece, int64_t rows) {

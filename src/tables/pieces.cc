@@ -18,51 +18,49 @@ Pieces::Pieces(const Nest& nest, int64_t most_points) : nest_(nest) {
     inner_ /= nest.loops[0].extent;
     range_ = nest.loops[0].extent;
   }
-  outer_ = Fixed<int64_t>(level_, 0);
+  if (!nest.loops.empty()) {
+    ranges_ = (nest.loops[level_].extent - 1) / range_ + 1;
+  }
+  count_ = ranges_;
+  for (int l = 0; l < level_; ++l) {
+    count_ *= nest.loops[l].extent;
+  }
 }
 
-bool Pieces::step_outer() {
-  for (int l = level_ - 1; l >= 0; --l) {
-    const Loop& loop = nest_.loops[l];
-    const bool wraps = ++outer_[l] == loop.extent;
-    const int64_t by = wraps ? 1 - loop.extent : 1;
-    outer_output_ += by * loop.output;
-    outer_data_ += by * loop.data;
-    outer_index_ += by * loop.index;
-    if (!wraps) {
-      return true;
-    }
-    outer_[l] = 0;
-  }
-  return false;
-}
-
-bool Pieces::next(Piece& piece) {
-  if (done_) {
-    return false;
-  }
-  piece.loops.clear();
+Piece Pieces::at(int64_t number) const {
+  Piece piece;
   if (nest_.loops.empty()) {
     piece.points = 1;
-    piece.output = piece.data = piece.index = 0;
-    done_ = true;
-    return true;
+    return piece;
   }
   const Loop& cut = nest_.loops[level_];
-  const int64_t extent = std::min(range_, cut.extent - at_);
+  const int64_t start = number % ranges_ * range_;
+  const int64_t extent = std::min(range_, cut.extent - start);
   piece.loops.push_back({extent, cut.data, cut.index, cut.output, cut.window});
   for (int l = level_ + 1; l < nest_.loops.size(); ++l) {
     piece.loops.push_back(nest_.loops[l]);
   }
   piece.points = extent * inner_;
-  piece.output = outer_output_ + at_ * cut.output;
-  piece.data = outer_data_ + at_ * cut.data;
-  piece.index = outer_index_ + at_ * cut.index;
-  at_ += extent;
-  if (at_ == cut.extent) {
-    at_ = 0;
-    done_ = !step_outer();
+  piece.first = (number / ranges_ * cut.extent + start) * inner_;
+  const auto step = [&](const Loop& loop, int64_t steps) {
+    piece.output += steps * loop.output;
+    piece.data += steps * loop.data;
+    piece.index += steps * loop.index;
+  };
+  step(cut, start);
+  int64_t outer = number / ranges_;
+  for (int l = level_ - 1; l >= 0; --l) {
+    step(nest_.loops[l], outer % nest_.loops[l].extent);
+    outer /= nest_.loops[l].extent;
   }
+  return piece;
+}
+
+bool Pieces::next(Piece& piece) {
+  if (next_ == count_) {
+    return false;
+  }
+  piece = at(next_++);
   return true;
 }
 

@@ -13,6 +13,7 @@ struct Piece {
   int64_t output = 0;  // bytes from the start of the output to its first row
   int64_t data = 0;    // the same of the part of the data that loops walk
   int64_t index = 0;   // elements from the start of the indices to its first
+  int64_t first = 0;   // points of the nest before it
 };
 
 class Pieces {
@@ -20,20 +21,20 @@ class Pieces {
   // At most `most_points` in each, which is positive; the nest is not empty.
   Pieces(const Nest& nest, int64_t most_points);
 
-  // The next piece, in the order of the loops; false after the last.
+  int64_t count() const { return count_; }
+  // Of all of them, in the order of the loops.
+  Piece at(int64_t number) const;
+  // The next piece; false after the last.
   bool next(Piece& piece);
 
  private:
-  bool step_outer();
-
   const Nest& nest_;
-  int level_ = 0;         // the loop that ranges are cut from
-  int64_t inner_ = 1;     // points of the loops behind it
-  int64_t range_ = 1;     // steps of that loop in a piece, at most
-  int64_t at_ = 0;        // of that loop
-  Fixed<int64_t> outer_;  // of the loops before it
-  int64_t outer_output_ = 0, outer_data_ = 0, outer_index_ = 0;
-  bool done_ = false;
+  int level_ = 0;       // the loop that ranges are cut from
+  int64_t inner_ = 1;   // points of the loops behind it
+  int64_t range_ = 1;   // steps of that loop in a piece, at most
+  int64_t ranges_ = 1;  // that its extent is cut into
+  int64_t count_ = 1;   // of the pieces
+  int64_t next_ = 0;
 };
 
 // Whether the rows of a piece stand side by side in the output, in the order of its points.

@@ -2,10 +2,14 @@
 #include "tables/ring_gather.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "execution/run.h"
+#include "plan/nest_shape.h"
+#include "plan/request.h"
 #include "plan/resolve.h"
+#include "tables/cached_gather.h"
 #include "tables/resolve_points.h"
 #include "tables/runs.h"
 #include "tables/state.h"
@@ -15,8 +19,23 @@ namespace {
 
 // A row that is fetched again costs less than finding that it need not be.
 constexpr int64_t kDistinctRowBytes = 32;
-// Unless so many of the points of a piece repeat a row, the next are not looked at: one in 16.
-constexpr int64_t kWorthwhileRepeats = 16;
+// Unless so many of the points of a piece repeat a row, the next are not looked at: one in 2. Below
+// that, a bus that is kept busy carries the repeats in less time than it takes to find them.
+constexpr int64_t kWorthwhileRepeats = 2;
+// Behind the rows of a piece stand their numbers, aligned for the device.
+constexpr int64_t kNumbersAlignment = 16;
+
+constexpr int64_t aligned_for_numbers(int64_t bytes) {
+  return (bytes + kNumbersAlignment - 1) / kNumbersAlignment * kNumbersAlignment;
+}
+
+// The plan of the same rows, of which those out of range are left out.
+Plan without_refusals(const Plan& plan) {
+  Request request = plan.request();
+  OutOfRange& rule = request.rule.out_of_range;
+  rule = rule == OutOfRange::kFail || rule == OutOfRange::kTrust ? OutOfRange::kFill : rule;
+  return make_plan(request);
+}
 
 }  // namespace
 
@@ -24,138 +43,125 @@ RingGather::RingGather(const Call& call, const HostIndices& indices, Lane& lane)
     : call_(call),
       plan_(indices.plan()),
       nest_(plan_.nest()),
-      options_(call.table.state().options),
       lane_(lane),
       indices_(indices.data()),
-      rows_(open_rows(call.table, options_)) {
-  if (call.encoded != nullptr) {
-    rows_ = decoded_rows(*call.encoded, std::move(rows_));
-  }
+      workers_(call, lane, nest_.row_bytes + kNumberBytes + kNumbersAlignment),
+      most_points_(std::clamp<int64_t>(
+          (lane.piece_bytes() - kNumbersAlignment) / (nest_.row_bytes + kNumberBytes), 1,
+          kMostNumberedRows)),
+      distinct_(nest_.row_bytes >= kDistinctRowBytes) {}
+
+TableStats RingGather::run() {
+  const Pieces pieces(nest_, most_points_);
+  workers_.run(pieces.count(), point_count(nest_) * nest_.row_bytes,
+               [&](Desk& desk, int64_t piece) { run_piece(desk, pieces.at(piece)); });
+  workers_.check_unchanged();
+  return stats_;
 }
 
-void RingGather::reserve() {
-  // A row, its number, and the number of the slot that it is put into.
-  const int64_t per_row = nest_.row_bytes + 2 * kNumberBytes;
-  piece_bytes_ = lane_.reserve(per_row + kNumbersAlignment, options_);
-  most_points_ =
-      std::clamp<int64_t>((piece_bytes_ - kNumbersAlignment) / per_row, 1, kMostNumberedRows);
-}
-
-void RingGather::run_pieces() {
-  distinct_ = nest_.row_bytes >= kDistinctRowBytes || cache_ != nullptr;
-  Pieces pieces(nest_, most_points_);
-  for (Piece piece; pieces.next(piece);) {
-    ask_and_throw(cancel_, plan_.request());
-    run_piece(piece);
-  }
-}
-
-void RingGather::run_piece(const Piece& piece) {
-  const std::span<const int64_t> fetched = number_rows(piece.points);
-  std::byte* const memory = lane_.begin_piece();
+void RingGather::run_piece(Desk& desk, const Piece& piece) {
+  const std::span<const int64_t> fetched = number_rows(desk, piece);
+  std::byte* const memory = desk.begin_piece();
   const int64_t bytes = std::ssize(fetched) * nest_.row_bytes;
   if (!fetched.empty()) {
-    rows_->fetch(fetched, nest_.row_bytes, memory);
+    desk.rows->fetch(fetched, nest_.row_bytes, memory);
   }
-  const bool as_fetched = std::ssize(fetched) == piece.points && cache_ == nullptr;
-  if (as_fetched && is_contiguous(piece, nest_.row_bytes)) {
-    lane_.copy(output(piece), memory, bytes);
-    stats_.bytes_to_device += bytes;
-  } else {
-    place_rows(piece, memory, bytes);
+  std::vector<int32_t>& numbers = desk.scratch.numbers;
+  const bool as_fetched = numbers.empty() && is_contiguous(piece, nest_.row_bytes);
+  if (!as_fetched) {
+    if (numbers.empty()) {
+      numbers.resize(static_cast<size_t>(piece.points));
+      std::iota(numbers.begin(), numbers.end(), 0);
+    }
+    std::memcpy(memory + aligned_for_numbers(bytes), numbers.data(),
+                numbers.size() * sizeof numbers[0]);
   }
-  lane_.end_piece();
-  stats_.rows += piece.points;
-  stats_.rows_fetched += std::ssize(fetched);
-  ++stats_.pieces;
   const int64_t repeats = piece.points - std::ssize(fetched);
-  distinct_ = cache_ != nullptr || (distinct_ && repeats * kWorthwhileRepeats >= piece.points);
+  if (repeats * kWorthwhileRepeats < piece.points) {
+    distinct_ = false;
+  }
+  desk.hand_over([&] {
+    copy_piece(piece, memory, bytes, as_fetched);
+    stats_.rows += piece.points;
+    stats_.rows_fetched += std::ssize(fetched);
+    ++stats_.pieces;
+  });
 }
 
 std::byte* RingGather::output(const Piece& piece) const {
   return static_cast<std::byte*>(call_.output) + piece.output;
 }
 
-// Where the rows of the next points are, into lane_.resolved.
-bool RingGather::resolve_next(int64_t count) {
-  lane_.resolved.resize(static_cast<size_t>(count));
-  const bool some_outside =
-      resolve_points(nest_, indices_, first_point_, lane_.resolved, options_.threads);
-  first_point_ += count;
-  return some_outside;
+// Where the rows of a piece are, into desk.scratch.resolved.
+bool RingGather::resolve(Desk& desk, const Piece& piece) const {
+  desk.scratch.resolved.resize(static_cast<size_t>(piece.points));
+  return resolve_points(nest_, indices_, piece.first, desk.scratch.resolved, desk.threads);
 }
 
-// Of the next points: which row of the piece each is. Returns where the rows are in the table.
-std::span<const int64_t> RingGather::number_rows(int64_t count) {
-  const bool some_outside = resolve_next(count);
-  lane_.numbers.clear();
-  if (!distinct_ && !some_outside) {
-    return lane_.resolved;  // each point has a row of its own
+// Where the rows that have to be fetched are in the table; which of them each point is, unless each
+// has its own.
+std::span<const int64_t> RingGather::number_rows(Desk& desk, const Piece& piece) const {
+  PieceScratch& scratch = desk.scratch;
+  const bool some_outside = resolve(desk, piece);
+  const bool distinct = distinct_;
+  scratch.numbers.clear();
+  if (!distinct && !some_outside) {
+    return scratch.resolved;
   }
-  lane_.offsets.clear();
-  if (distinct_) {
-    lane_.seen.clear(count);
-  }
-  for (const int64_t offset : lane_.resolved) {
-    lane_.numbers.push_back(number_of(offset));
-  }
-  return distinct_ ? lane_.seen.offsets() : std::span<const int64_t>(lane_.offsets);
-}
-
-int32_t RingGather::number_of(int64_t offset) {
-  if (offset == kOutside) {
-    return kNoRow;
-  }
-  if (cache_ != nullptr) {
-    const int32_t slot = cache_->find(offset);
-    ++(slot < 0 ? stats_.cache_misses : stats_.cache_hits);
-    if (slot >= 0) {
-      return static_cast<int32_t>(cache_->staged()) + slot;
+  scratch.offsets.clear();
+  scratch.seen.clear(distinct ? piece.points : 0);
+  for (const int64_t offset : scratch.resolved) {
+    if (offset == kOutside) {
+      scratch.numbers.push_back(kNoRow);
+    } else if (distinct) {
+      scratch.numbers.push_back(scratch.seen.number_of(offset));
+    } else {
+      scratch.numbers.push_back(static_cast<int32_t>(scratch.offsets.size()));
+      scratch.offsets.push_back(offset);
     }
   }
-  if (distinct_) {
-    return lane_.seen.number_of(offset);
+  const auto rows = distinct ? scratch.seen.offsets() : std::span<const int64_t>(scratch.offsets);
+  if (std::ssize(rows) == piece.points) {
+    scratch.numbers.clear();
   }
-  lane_.offsets.push_back(offset);
-  return static_cast<int32_t>(lane_.offsets.size() - 1);
+  return rows;
 }
 
-// Rows that repeat, are filled, cached, or do not stand side by side: a kernel puts them in their
-// places. With a cache they arrive in front of its slots, so that one kernel reads both.
-void RingGather::place_rows(const Piece& piece, std::byte* memory, int64_t rows_bytes) {
+// Rows that repeat, are filled, or do not stand side by side: a kernel puts them in their places.
+// One thread at a time.
+void RingGather::copy_piece(const Piece& piece, const std::byte* memory, int64_t rows_bytes,
+                            bool as_fetched) {
+  if (as_fetched) {
+    lane_.copy(output(piece), memory, rows_bytes);
+    stats_.bytes_to_device += rows_bytes;
+    return;
+  }
   const int64_t numbers_at = aligned_for_numbers(rows_bytes);
   const int64_t all = numbers_at + piece.points * kNumberBytes;
-  if (lane_.numbers.empty()) {
-    lane_.numbers.resize(static_cast<size_t>(piece.points));
-    std::iota(lane_.numbers.begin(), lane_.numbers.end(), 0);
-  }
-  put_numbers(memory + numbers_at);
-  std::byte* const staging = lane_.staging(piece_bytes_);
-  if (cache_ == nullptr) {
-    lane_.copy(staging, memory, all);
-    gather(plans_.get(plan_, piece, most_points_), piece, staging, staging + numbers_at);
-  } else {
-    if (rows_bytes > 0) {
-      lane_.copy(cache_->memory(), memory, rows_bytes);
-    }
-    lane_.copy(staging, memory + numbers_at, piece.points * kNumberBytes);
-    gather(plans_.get(plan_, piece, cache_->staged() + cache_->slots()), piece, cache_->memory(),
-           staging);
-    admit_rows(memory + all, staging + piece.points * kNumberBytes);
-  }
-  stats_.bytes_to_device += rows_bytes + piece.points * kNumberBytes;
-}
-
-void RingGather::gather(const Plan& plan, const Piece& piece, const void* data,
-                        const std::byte* numbers) {
+  std::byte* const staging = lane_.staging(lane_.piece_bytes());
+  lane_.copy(staging, memory, all);
+  const Plan& plan = plans_.get(plan_, piece, most_points_);
   Queue queue = lane_.queue();
   queue.workspace = lane_.workspace(workspace_bytes(plan, queue));
-  start_gather(plan, {data, numbers, nullptr, output(piece)}, queue, {});
+  start_gather(plan, {staging, staging + numbers_at, nullptr, output(piece)}, queue, {});
+  stats_.bytes_to_device += all;
 }
 
-void RingGather::put_numbers(std::byte* to) const {
-  std::copy_n(reinterpret_cast<const std::byte*>(lane_.numbers.data()),
-              std::ssize(lane_.numbers) * kNumberBytes, to);
+// Reading the rows is all that a cache of the file asks for.
+TableStats RingGather::prefetch() {
+  const Pieces pieces(nest_, most_points_);
+  distinct_ = true;
+  workers_.run(pieces.count(), point_count(nest_) * nest_.row_bytes,
+               [&](Desk& desk, int64_t number) {
+                 const std::span<const int64_t> rows = number_rows(desk, pieces.at(number));
+                 if (!rows.empty()) {
+                   desk.rows->fetch(rows, nest_.row_bytes, desk.begin_piece());
+                 }
+                 const std::lock_guard lock(lane_.enqueueing);
+                 stats_.rows_prefetched += std::ssize(rows);
+                 ++stats_.pieces;
+               });
+  return stats_;
 }
 
 TableStats run_ring(const Call& call) {
@@ -164,14 +170,37 @@ TableStats run_ring(const Call& call) {
   Lane& lane = call.table.state().lane(call.plan, *call.device, call.queue);
   const std::lock_guard lock(lane.mutex);
   lane.begin_call();
-  const HostIndices indices(call, lane);
   const auto reading = reading_rows(call.table);
   TableStats stats;
-  if (!indices.plan().nest().empty()) {
-    stats = RingGather(call, indices, lane).run();
+  if (uses_cache(call)) {
+    stats = run_cached(call, lane);
+  } else {
+    const HostIndices indices(call, lane);
+    if (!indices.plan().nest().empty()) {
+      stats = RingGather(call, indices, lane).run();
+    }
   }
   stats.calls = 1;
   return stats;
+}
+
+TableStats prefetch_ring(const Call& given) {
+  const Plan plan = without_refusals(given.plan);
+  const Call call{plan,          given.table, given.queue,      given.device,
+                  given.indices, nullptr,     given.index_place};
+  check_indices(plan, call.indices);
+  Lane& lane = call.table.state().lane(plan, *call.device, call.queue);
+  const std::lock_guard lock(lane.mutex);
+  lane.begin_call();
+  const auto reading = reading_rows(call.table);
+  if (uses_cache(call)) {
+    return prefetch_cached(call, lane);
+  }
+  const TableOptions& options = call.table.state().options;
+  const HostIndices indices(call, lane);
+  const bool keeps_rows = call.table.place() == TablePlace::kFile && options.file.cache != nullptr;
+  return keeps_rows && !indices.plan().nest().empty() ? RingGather(call, indices, lane).prefetch()
+                                                      : TableStats{};
 }
 
 }  // namespace sheaf::tables

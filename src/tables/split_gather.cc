@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // One call by two ways: of its pieces some are fetched by the host, and the others, between them,
-// are read from host memory by a kernel. While the kernel reads one, the host fetches the next.
+// are read from host memory by kernels in a stream of their own.
 #include <algorithm>
 #include <cstring>
 
 #include "execution/run.h"
+#include "plan/nest_shape.h"
 #include "tables/costs.h"
 #include "tables/ring_gather.h"
 #include "tables/runs.h"
@@ -28,39 +29,52 @@ double mapped_part(const Call& call) {
 }  // namespace
 
 // The piece has the number of each row's first element, by which a kernel finds it.
-void RingGather::run_mapped_piece(const Piece& piece, const void* seen) {
-  resolve_next(piece.points);
-  std::byte* const memory = lane_.begin_piece();
-  for (int64_t& offset : lane_.resolved) {
+void RingGather::run_mapped_piece(Desk& desk, const Piece& piece, const void* seen) {
+  resolve(desk, piece);
+  std::vector<int64_t>& places = desk.scratch.resolved;
+  for (int64_t& offset : places) {
     offset = offset < 0 ? offset : offset / nest_.element_bytes;
   }
+  std::byte* const memory = desk.begin_piece();
   const int64_t bytes = piece.points * static_cast<int64_t>(sizeof(int64_t));
-  std::memcpy(memory, lane_.resolved.data(), static_cast<size_t>(bytes));
-  std::byte* const staging = lane_.staging(piece_bytes_);
-  lane_.copy(staging, memory, bytes);
-  gather(plan_of_windows_piece(plan_, piece), piece, seen, staging);
-  lane_.end_piece();
-  stats_.rows += piece.points;
-  stats_.bytes_to_device += bytes;
-  ++stats_.pieces;
+  std::memcpy(memory, places.data(), static_cast<size_t>(bytes));
+  desk.hand_over(
+      [&] {
+        std::byte* const staging = lane_.staging(lane_.piece_bytes(), Road::kSide);
+        lane_.copy(staging, memory, bytes, Road::kSide);
+        const Plan plan = plan_of_windows_piece(plan_, piece);
+        Queue queue = lane_.queue(Road::kSide);
+        queue.workspace = lane_.workspace(workspace_bytes(plan, queue), Road::kSide);
+        start_gather(plan, {seen, staging, nullptr, output(piece)}, queue, {});
+        stats_.rows += piece.points;
+        stats_.bytes_to_device += bytes;
+        ++stats_.pieces;
+      },
+      Road::kSide);
 }
 
 TableStats RingGather::run_split(const void* seen, double part) {
-  reserve();
-  int64_t points = 1;
-  for (const Loop& loop : nest_.loops) {
-    points *= loop.extent;
-  }
-  most_points_ = std::min(most_points_, std::max<int64_t>(points / kLeastPieces, 1));
+  const int64_t points = point_count(nest_);
+  most_points_ = std::min({most_points_, std::max<int64_t>(points / kLeastPieces, 1),
+                           lane_.piece_bytes() / static_cast<int64_t>(sizeof(int64_t))});
   distinct_ = false;
-  Pieces pieces(nest_, most_points_);
-  double due = kHalf;  // of the points so far: how many pieces too few were mapped
-  for (Piece piece; pieces.next(piece);) {
-    ask_and_throw(cancel_, plan_.request());
-    due += part;
-    due >= 1 ? run_mapped_piece(piece, seen) : run_piece(piece);
-    due -= due >= 1 ? 1 : 0;
+  const Pieces pieces(nest_, most_points_);
+  // Of the first n pieces, so many are mapped: evenly spread.
+  const auto mapped_before = [&](int64_t piece) {
+    return static_cast<int64_t>(static_cast<double>(piece) * part + kHalf);
+  };
+  lane_.begin_side();
+  try {
+    workers_.run(pieces.count(), points * nest_.row_bytes, [&](Desk& desk, int64_t number) {
+      const bool mapped = mapped_before(number + 1) > mapped_before(number);
+      const Piece piece = pieces.at(number);
+      mapped ? run_mapped_piece(desk, piece, seen) : run_piece(desk, piece);
+    });
+  } catch (...) {
+    lane_.end_side();
+    throw;
   }
+  lane_.end_side();
   return stats_;
 }
 

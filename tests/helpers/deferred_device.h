@@ -28,3 +28,6 @@ void limit_pinned_memory(int64_t bytes);
 
 // Whether it says that its streams are being captured.
 void set_capturing(bool on);
+
+// Whether tables made from now on have their cached rows looked up by the device.
+void set_looks_up_rows(bool on);

@@ -216,7 +216,7 @@ TEST_F(Tables, RefuseWhatTheyCannotBe) {
               HasSubstr("table: no device\n  its name is empty\n"));
   EXPECT_EQ(refusal([&] { host({.piece_bytes = 0}); }),
             "table: impossible options\n"
-            "  piece_bytes 0 (1 or more), pieces 3 (1 to 64), threads 0 (0 or more)\n"
+            "  piece_bytes 0 (1 or more), pieces 4 (1 to 64), threads 0 (0 or more)\n"
             "  try: the defaults of TableOptions");
   EXPECT_THAT(refusal([&] { host({.pieces = 65}); }), HasSubstr("pieces 65 (1 to 64)"));
   EXPECT_THAT(refusal([&] { host({.threads = -1}); }), HasSubstr("threads -1 (0 or more)"));

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "backends/cuda/device.h"
+#include "backends/cuda/tables/tables.h"
 
 namespace sheaf::cuda {
 namespace {
@@ -67,6 +68,29 @@ void wait_for_event(void* event) {
                "waiting for a piece of rows");
 }
 
+// One that does not wait for the default stream, nor the default stream for it.
+void* make_stream() {
+  cudaStream_t stream = nullptr;
+  check_result(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+  return stream;
+}
+
+void free_stream(void* stream) { cudaStreamDestroy(static_cast<Stream>(stream)); }
+
+void follow(void* stream, void* event) {
+  check_result(cudaStreamWaitEvent(static_cast<Stream>(stream), static_cast<cudaEvent_t>(event), 0),
+               "ordering two streams");
+}
+
+int use_device(int number) {
+  int before = 0;
+  check_result(cudaGetDevice(&before), "asking for the current device");
+  if (before != number) {
+    check_result(cudaSetDevice(number), "changing to a device");
+  }
+  return before;
+}
+
 bool capturing(void* stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   check_result(cudaStreamIsCapturing(static_cast<Stream>(stream), &status),
@@ -86,6 +110,12 @@ const StagingSteps kStagingSteps{.allocate = allocate_pinned,
                                  .free_event = free_event,
                                  .record = record,
                                  .wait = wait_for_event,
-                                 .capturing = capturing};
+                                 .make_stream = make_stream,
+                                 .free_stream = free_stream,
+                                 .follow = follow,
+                                 .use = use_device,
+                                 .capturing = capturing,
+                                 .move_rows = move_numbered_rows,
+                                 .cache = &kCacheSteps};
 
 }  // namespace sheaf::cuda

@@ -45,6 +45,11 @@ struct Rows {
   static constexpr int kWideBlocks = 5;  // per multiprocessor
 };
 
+// tables/numbered_rows.cu
+struct NumberedRows {
+  static constexpr int kInFlight = 4;  // words of a thread, which the bus brings slower than that
+};
+
 // gather/odd_rows.cu
 struct OddRows {
   static constexpr int64_t kMostRow = int64_t{1} << 30;  // bytes: numbers have 32 bits

@@ -102,7 +102,13 @@ const StagingSteps kStagingSteps{
     .free_event = [](void* event) { delete static_cast<BatchRecorder::Mark*>(event); },
     .record = record_mark,
     .wait = [](void* event) { BatchRecorder::wait(*static_cast<BatchRecorder::Mark*>(event)); },
+    .make_stream = nullptr,
+    .free_stream = nullptr,
+    .follow = nullptr,
+    .use = [](int number) { return number; },
     .capturing = [](void* stream) { return batches_of(stream) == nullptr; },
+    .move_rows = nullptr,
+    .cache = nullptr,
 };
 
 }  // namespace sheaf::vulkan
