@@ -22,9 +22,12 @@ int most_threads(const Call& call, const TableOptions& options) {
   return std::max(options.threads > 0 ? options.threads : cores, 1);
 }
 
-std::unique_ptr<RowSource> rows_of(const Call& call, const TableOptions& options) {
+std::unique_ptr<RowSource> rows_of(const Call& call, const TableOptions& options,
+                                   PieceWorkers::Fetches fetches) {
   std::unique_ptr<RowSource> rows = open_rows(call.table, options);
-  return call.encoded == nullptr ? std::move(rows) : decoded_rows(*call.encoded, std::move(rows));
+  return call.encoded == nullptr || fetches == PieceWorkers::Fetches::kStored
+             ? std::move(rows)
+             : decoded_rows(*call.encoded, std::move(rows));
 }
 
 }  // namespace
@@ -38,7 +41,7 @@ void Desk::hand_over(const std::function<void()>& enqueue, Road road) {
   piece = (piece + 1) % pieces;
 }
 
-PieceWorkers::PieceWorkers(const Call& call, Lane& lane, int64_t least_bytes)
+PieceWorkers::PieceWorkers(const Call& call, Lane& lane, int64_t least_bytes, Fetches fetches)
     : plan_(call.plan), lane_(lane) {
   TableOptions options = call.table.state().options;
   threads_ = lane.reserve_for_threads(most_threads(call, options), least_bytes, options);
@@ -55,8 +58,8 @@ PieceWorkers::PieceWorkers(const Call& call, Lane& lane, int64_t least_bytes)
   do {  // again, if the table was written to meanwhile
     desks_.clear();
     for (size_t i = 0; i < static_cast<size_t>(threads_); ++i) {
-      desks_.push_back(
-          {lane, rows_of(call, options), *lane.scratch[i], i * pieces, pieces, options.threads});
+      desks_.push_back({lane, rows_of(call, options, fetches), *lane.scratch[i], i * pieces, pieces,
+                        options.threads});
     }
   } while (!std::ranges::all_of(desks_, same_version));
   for (Desk& desk : desks_) {

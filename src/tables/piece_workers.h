@@ -33,8 +33,11 @@ class Desk {
 
 class PieceWorkers {
  public:
+  // Encoded rows as they are stored, or as they are decoded.
+  enum class Fetches : uint8_t { kStored, kDecoded };
   // Pieces of the lane have room for `least_bytes`.
-  PieceWorkers(const Call& call, Lane& lane, int64_t least_bytes);
+  PieceWorkers(const Call& call, Lane& lane, int64_t least_bytes,
+               Fetches fetches = Fetches::kDecoded);
 
   // Calls work(desk, piece) for the pieces [0, count), which cost as much as moving `bytes`.
   // Returns when all are handed over. An exception of one ends all, and is thrown.

@@ -45,9 +45,12 @@ RingGather::RingGather(const Call& call, const HostIndices& indices, Lane& lane)
       nest_(plan_.nest()),
       lane_(lane),
       indices_(indices.data()),
-      workers_(call, lane, nest_.row_bytes + kNumberBytes + kNumbersAlignment),
+      decoding_(RowDecoding::on_device(call)),
+      fetched_bytes_(decoding_ ? decoding_->stored_bytes() : nest_.row_bytes),
+      workers_(call, lane, fetched_bytes_ + kNumberBytes + kNumbersAlignment,
+               decoding_ ? PieceWorkers::Fetches::kStored : PieceWorkers::Fetches::kDecoded),
       most_points_(std::clamp<int64_t>(
-          (lane.piece_bytes() - kNumbersAlignment) / (nest_.row_bytes + kNumberBytes), 1,
+          (lane.piece_bytes() - kNumbersAlignment) / (fetched_bytes_ + kNumberBytes), 1,
           kMostNumberedRows)),
       distinct_(nest_.row_bytes >= kDistinctRowBytes) {}
 
@@ -62,12 +65,12 @@ TableStats RingGather::run() {
 void RingGather::run_piece(Desk& desk, const Piece& piece) {
   const std::span<const int64_t> fetched = number_rows(desk, piece);
   std::byte* const memory = desk.begin_piece();
-  const int64_t bytes = std::ssize(fetched) * nest_.row_bytes;
+  const int64_t bytes = std::ssize(fetched) * fetched_bytes_;
   if (!fetched.empty()) {
-    desk.rows->fetch(fetched, nest_.row_bytes, memory);
+    desk.rows->fetch(fetched, fetched_bytes_, memory);
   }
   std::vector<int32_t>& numbers = desk.scratch.numbers;
-  const bool as_fetched = numbers.empty() && is_contiguous(piece, nest_.row_bytes);
+  const bool as_fetched = numbers.empty() && !decoding_ && is_contiguous(piece, nest_.row_bytes);
   if (!as_fetched) {
     if (numbers.empty()) {
       numbers.resize(static_cast<size_t>(piece.points));
@@ -94,8 +97,15 @@ std::byte* RingGather::output(const Piece& piece) const {
 
 // Where the rows of a piece are, into desk.scratch.resolved.
 bool RingGather::resolve(Desk& desk, const Piece& piece) const {
-  desk.scratch.resolved.resize(static_cast<size_t>(piece.points));
-  return resolve_points(nest_, indices_, piece.first, desk.scratch.resolved, desk.threads);
+  std::vector<int64_t>& resolved = desk.scratch.resolved;
+  resolved.resize(static_cast<size_t>(piece.points));
+  const bool some_outside = resolve_points(nest_, indices_, piece.first, resolved, desk.threads);
+  if (decoding_) {
+    for (int64_t& offset : resolved) {
+      offset = offset == kOutside ? kOutside : offset / nest_.row_bytes * fetched_bytes_;
+    }
+  }
+  return some_outside;
 }
 
 // Where the rows that have to be fetched are in the table; which of them each point is, unless each
@@ -140,11 +150,21 @@ void RingGather::copy_piece(const Piece& piece, const std::byte* memory, int64_t
   const int64_t all = numbers_at + piece.points * kNumberBytes;
   std::byte* const staging = lane_.staging(lane_.piece_bytes());
   lane_.copy(staging, memory, all);
-  const Plan& plan = plans_.get(plan_, piece, most_points_);
-  Queue queue = lane_.queue();
-  queue.workspace = lane_.workspace(workspace_bytes(plan, queue));
-  start_gather(plan, {staging, staging + numbers_at, nullptr, output(piece)}, queue, {});
+  place_rows(piece, staging, staging + numbers_at);
   stats_.bytes_to_device += all;
+}
+
+void RingGather::place_rows(const Piece& piece, const std::byte* rows, const std::byte* numbers) {
+  Queue queue = lane_.queue();
+  if (decoding_) {
+    const EncodedGatherPlan plan = decoding_->plan_of(piece.points, most_points_);
+    queue.workspace = lane_.workspace(workspace_bytes(plan, queue));
+    sheaf::run(plan, {rows, nullptr, nullptr, numbers, output(piece)}, queue);
+    return;
+  }
+  const Plan& plan = plans_.get(plan_, piece, most_points_);
+  queue.workspace = lane_.workspace(workspace_bytes(plan, queue));
+  start_gather(plan, {rows, numbers, nullptr, output(piece)}, queue, {});
 }
 
 // Reading the rows is all that a cache of the file asks for.
@@ -155,7 +175,7 @@ TableStats RingGather::prefetch() {
                [&](Desk& desk, int64_t number) {
                  const std::span<const int64_t> rows = number_rows(desk, pieces.at(number));
                  if (!rows.empty()) {
-                   desk.rows->fetch(rows, nest_.row_bytes, desk.begin_piece());
+                   desk.rows->fetch(rows, fetched_bytes_, desk.begin_piece());
                  }
                  const std::lock_guard lock(lane_.enqueueing);
                  stats_.rows_prefetched += std::ssize(rows);

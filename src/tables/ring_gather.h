@@ -4,6 +4,7 @@
 //   fetch  the rows of a piece, each once, into a piece of the ring
 //   copy   that piece to the device, while others are fetched
 //   place  its rows into the output; where they stand side by side there, the copy has done it
+// Encoded rows travel as they are stored, where the device decodes them as it places them.
 // Of a call that is split, some pieces are no more than the places of their rows: a kernel beside
 // the caller's stream reads those rows from host memory, while other pieces are copied.
 #pragma once
@@ -13,6 +14,7 @@
 #include "tables/host_indices.h"
 #include "tables/piece_plan.h"
 #include "tables/piece_workers.h"
+#include "tables/row_decoding.h"
 
 namespace sheaf::tables {
 
@@ -33,6 +35,7 @@ class RingGather {
   void run_mapped_piece(Desk& desk, const Piece& piece, const void* seen);
   bool resolve(Desk& desk, const Piece& piece) const;  // whether some are outside
   std::span<const int64_t> number_rows(Desk& desk, const Piece& piece) const;
+  void place_rows(const Piece& piece, const std::byte* rows, const std::byte* numbers);
   void copy_piece(const Piece& piece, const std::byte* memory, int64_t rows_bytes, bool as_fetched);
   std::byte* output(const Piece& piece) const;
 
@@ -41,8 +44,10 @@ class RingGather {
   const Nest& nest_;
   Lane& lane_;
   const std::byte* indices_;
+  const std::optional<RowDecoding> decoding_;  // by the device; nothing: rows travel as they arrive
+  const int64_t fetched_bytes_;                // of a row, as it travels
   PieceWorkers workers_;
-  PiecePlans plans_, mapped_plans_;
+  PiecePlans plans_;
   int64_t most_points_ = 1;
   std::atomic<bool> distinct_;
   TableStats stats_;  // under the lane's lock of enqueueing

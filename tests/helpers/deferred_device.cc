@@ -469,10 +469,24 @@ BagEnd pool(const BagNest& nest, const BagBuffers& buffers, const Launch& launch
 
 constexpr BagKernel kBags[] = {{"deferred.bags", takes_offsets, pool}};
 
+bool decode(const EncodedNest& nest, const EncodedBuffers& buffers, const Launch& launch) {
+  enqueue(launch, [nest, buffers, launch] {
+    if (!refused(launch)) {
+      reference().encoded.front().run(nest, buffers, launch);
+    }
+  });
+  return true;
+}
+
+constexpr EncodedKernel kEncoded[] = {
+    {"deferred.encoded", [](const EncodedNest& /*nest*/) -> const char* { return nullptr; }, decode,
+     Checks::kFirst}};
+
 constexpr Backend with_bags() {
   Backend backend = kBackend;
   backend.name = kDeferredBags;
   backend.bag = kBags;
+  backend.encoded = kEncoded;
   return backend;
 }
 constexpr Backend kBackendWithBags = with_bags();

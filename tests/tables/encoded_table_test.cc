@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "helpers/deferred_device.h"
 #include "helpers/refusal.h"
 #include "io/gguf_bytes.h"
 #include "io/scratch.h"
@@ -28,14 +29,15 @@ std::vector<uint8_t> random_rows(const EncodedSpec& spec) {
 
 // Indices and output on the device.
 std::string rows_on_device(const EncodedGatherPlan& plan, const Table& table,
-                           const std::vector<int64_t>& ids) {
+                           const std::vector<int64_t>& ids,
+                           std::string_view device = table_device()) {
   const auto bytes =
       static_cast<size_t>(element_count(plan.output().sizes) * plan.output().dtype.bytes());
-  DeviceMemory indices(table_device(), ids.size() * 8);
-  DeviceMemory output(table_device(), bytes);
+  DeviceMemory indices(device, ids.size() * 8);
+  DeviceMemory output(device, bytes);
   indices.upload(ids.data(), ids.size() * 8);
   output.fill(std::byte{0xEE}, bytes);
-  const Queue queue{.device = table_device()};
+  const Queue queue{.device = device};
   run(plan, table, indices.data(), output.data(), queue);
   finish(plan.decoded_gather(), table, queue);
   std::string text(bytes, '\0');
@@ -57,6 +59,9 @@ class EncodedTables : public TableTest {
       const Table table =
           Table::host_encoded({spec, stored.data()}, nullptr).with({.piece_bytes = piece_bytes});
       EXPECT_EQ(rows_on_device(plan, table, ids), expected) << spec.str() << " " << piece_bytes;
+      if (table_device_is_stand_in()) {  // one that decodes by itself
+        EXPECT_EQ(rows_on_device(plan, table, ids, kDeferredBags), expected) << spec.str();
+      }
       std::string on_host(expected.size(), '\0');
       run(plan, table, ids.data(), on_host.data(), {});
       EXPECT_EQ(on_host, expected);
@@ -77,6 +82,21 @@ TEST_F(EncodedTables, HaveTheBitsOfHostMemory) {
   }
   expect_same(encoded_rows(Encoding::kQ8_0, {kEncodedRows, 3, 32}), f32,
               {.out_of_range = OutOfRange::kWrap});
+}
+
+TEST_F(EncodedTables, TravelAsTheyAreStored) {
+  if (!table_device_is_stand_in()) {
+    GTEST_SKIP() << "counts bytes of the device that is made of host memory";
+  }
+  const EncodedSpec spec = encoded_rows(Encoding::kRowU4F16, {kEncodedRows, 512});
+  const std::vector<uint8_t> stored = random_rows(spec);
+  const Table table = Table::host_encoded({spec, stored.data()}, nullptr);
+  const std::vector<int64_t> ids = {3, 39, 0, 7};
+  const EncodedGatherPlan plan = plan_gather_encoded(spec, view(ids).spec);
+  rows_on_device(plan, table, ids, kDeferredBags);
+  EXPECT_LT(stats(table).bytes_to_device, 4 * (260 + 8));  // 2,048 bytes each, decoded
+  rows_on_device(plan, table, ids, kDeferred);
+  EXPECT_GT(stats(table).bytes_to_device, 4 * 2048);
 }
 
 TEST_F(EncodedTables, ComeFromFiles) {
