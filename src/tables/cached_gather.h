@@ -10,7 +10,7 @@
 
 #include "tables/host_indices.h"
 #include "tables/piece_plan.h"
-#include "tables/piece_workers.h"
+#include "tables/row_delivery.h"
 
 namespace sheaf::tables {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "execution/backend.h"
+#include "execution/key_order.h"
 #include "sheaf/table.h"
 #include "tables/distinct_rows.h"
 #include "tables/kept_memory.h"
@@ -24,6 +25,13 @@ struct PieceScratch {
   std::vector<int64_t> offsets;   // of the rows of a piece
   std::vector<int32_t> numbers;   // of each point: which of the rows
   DistinctRows seen;
+};
+
+// Rows of a call on a file, in the order of the file.
+struct FileOrder {
+  std::vector<int64_t> offsets;
+  std::vector<int32_t> points;
+  std::vector<KeyedEntry> entries, spare;
 };
 
 // Steps go into the caller's stream, or beside it.
@@ -107,8 +115,9 @@ class Lane {
   bool pinned() const { return pinned_; }
 
   // Scratch of the calls, kept so that none has to allocate.
-  std::vector<int64_t> offsets;                            // of the rows of a piece
-  std::vector<std::unique_ptr<PieceScratch>> scratch;      // of each thread that fills pieces
+  std::vector<int64_t> offsets;                        // of the rows of a piece
+  std::vector<std::unique_ptr<PieceScratch>> scratch;  // of each thread that fills pieces
+  FileOrder file_order;
   KeptMemory indices, packed_indices, updates;             // of the call, on the host
   KeptMemory resolved, found, missed_rows, missed_points;  // of the cache, on the host
 

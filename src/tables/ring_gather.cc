@@ -194,6 +194,8 @@ TableStats run_ring(const Call& call) {
   TableStats stats;
   if (uses_cache(call)) {
     stats = run_cached(call, lane);
+  } else if (call.table.place() == TablePlace::kFile && has_free_order(call)) {
+    stats = run_in_file_order(call, lane);
   } else {
     const HostIndices indices(call, lane);
     if (!indices.plan().nest().empty()) {
