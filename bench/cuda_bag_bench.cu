@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Device times of bags, case by case: medians of CUDA events. Before each run the L2 cache is
-// filled with other lines, which are read and not written: lines that wait to be written back would
-// be charged to the run. With --warm it is left as the run before left it. Prints one line per
-// case: milliseconds, and bytes of rows, indices, weights, offsets and outputs per second. A sample
-// of the bags is compared with the reference, bit for bit.
+// Device times of bags and mixtures of experts, case by case: medians of CUDA events. Before each
+// run the L2 cache is filled with other lines, which are read and not written: lines that wait to
+// be written back would be charged to the run. With --warm it is left as the run before left it.
+// Prints one line per case: milliseconds, and bytes of rows, indices, weights, offsets and outputs
+// per second. A sample of the bags is compared with the reference, bit for bit; so is the order of
+// the experts, and the rows of a sample of tokens.
 //
 //   cuda_bag_bench [--only TEXT] [--runs N] [--warm]     cmake -DSHEAF_BENCH=ON builds it
 #include <cuda_fp16.h>
@@ -25,6 +26,7 @@
 
 #include "sheaf/bag.h"
 #include "sheaf/cuda.h"
+#include "sheaf/moe.h"
 #include "sheaf/sheaf.h"
 
 namespace {
@@ -408,6 +410,12 @@ class FilledTable {
   int64_t row_ = 0;
 };
 
+void print_line(const std::string& name, double ms, int64_t bytes, bool right) {
+  std::printf("%-44s %9.4f ms %6.2f TB/s  %s\n", name.c_str(), ms,
+              static_cast<double>(bytes) / ms / 1e9, right ? "same bits" : "WRONG");
+  std::fflush(stdout);
+}
+
 void measure(const Case& c, int runs, Timer& timer, FilledTable& table) {
   const Bags bags(c, table.filled(c));
   bags.run();
@@ -415,9 +423,132 @@ void measure(const Case& c, int runs, Timer& timer, FilledTable& table) {
   const bool right = bags.sample_is_right();
   const double ms = timer.median(runs, [&] { bags.run(); });
   bags.finish();
-  std::printf("%-44s %9.4f ms %6.2f TB/s  %s\n", c.name.c_str(), ms,
-              static_cast<double>(bags.bytes()) / ms / 1e9, right ? "same bits" : "WRONG");
-  std::fflush(stdout);
+  print_line(c.name, ms, bags.bytes(), right);
+}
+
+// Tokens of bf16, each sent to `choices` different ones of kExperts experts.
+struct ExpertCase {
+  std::string name;
+  int64_t tokens, width, choices;
+  bool moves = true;  // false: the order alone
+};
+constexpr int64_t kExperts = 256;
+
+std::vector<ExpertCase> expert_cases() {
+  std::vector<ExpertCase> all;
+  for (const bool moves : {true, false}) {
+    const std::string name = moves ? "permute " : "order of experts ";
+    all.push_back({name + "16384 x 7168 bf16, top 8", 16384, 7168, 8, moves});
+    all.push_back({name + "65536 x 2048 bf16, top 6", 65536, 2048, 6, moves});
+  }
+  return all;
+}
+
+std::vector<int64_t> experts_of(const ExpertCase& c) {
+  std::vector<int64_t> chosen;
+  chosen.reserve(static_cast<size_t>(c.tokens * c.choices));
+  std::mt19937_64 random(7);
+  for (int64_t t = 0; t < c.tokens; ++t) {
+    const auto begin = static_cast<int64_t>(chosen.size());
+    while (static_cast<int64_t>(chosen.size()) < begin + c.choices) {
+      const auto expert = static_cast<int64_t>(random() % kExperts);
+      if (std::find(chosen.begin() + begin, chosen.end(), expert) == chosen.end()) {
+        chosen.push_back(expert);
+      }
+    }
+  }
+  return chosen;
+}
+
+// A permutation on the device. Rows are 0xA5 before the first run.
+class Permutation {
+ public:
+  Permutation(const ExpertCase& c, const std::byte* tokens)
+      : c_(c),
+        tokens_(tokens),
+        plan_(plan_moe_permute(TensorSpec(bf16, {c.tokens, c.width}),
+                               TensorSpec(i64, {c.tokens, c.choices}), {.experts = kExperts})),
+        chosen_(experts_of(c)),
+        experts_(uploaded(chosen_)),
+        inverse_(allocate(count() * 8)),
+        offsets_(allocate((kExperts + 1) * 8)),
+        workspace_bytes_(workspace_bytes(plan_, {.device = cuda::kDevice})),
+        workspace_(allocate(static_cast<int64_t>(workspace_bytes_))) {
+    if (c.moves) {
+      rows_ = allocate(count() * row_bytes());
+      require(cudaMemset(rows_.get(), 0xA5, static_cast<size_t>(count() * row_bytes())));
+    }
+  }
+
+  void run() const {
+    sheaf::run(plan_,
+               {.tokens = tokens_,
+                .experts = experts_.get(),
+                .rows = rows_.get(),
+                .inverse = inverse_.get(),
+                .offsets = offsets_.get()},
+               queue());
+  }
+  void finish() const { sheaf::finish(plan_, queue()); }
+
+  // A token is read once and written as often as it is sent.
+  int64_t bytes() const {
+    const int64_t moved = c_.moves ? (c_.tokens + count()) * row_bytes() : 0;
+    return moved + count() * (8 + 8) + (kExperts + 1) * 8;
+  }
+
+  bool is_right() const {
+    std::vector<int64_t> inverse(chosen_.size()), offsets(kExperts + 1);
+    sheaf::run(plan_,
+               {.experts = chosen_.data(), .inverse = inverse.data(), .offsets = offsets.data()},
+               Queue{});
+    return same(inverse_.get(), inverse) && same(offsets_.get(), offsets) &&
+           (!c_.moves || rows_are_right(inverse));
+  }
+
+ private:
+  int64_t count() const { return c_.tokens * c_.choices; }
+  int64_t row_bytes() const { return c_.width * 2; }
+  Queue queue() const {
+    return {.device = cuda::kDevice, .workspace = {workspace_.get(), workspace_bytes_}};
+  }
+
+  static bool same(const std::byte* device, const std::vector<int64_t>& host) {
+    const auto bytes = static_cast<int64_t>(host.size() * sizeof(int64_t));
+    const std::vector<std::byte> there = downloaded(device, bytes);
+    return std::memcmp(there.data(), host.data(), there.size()) == 0;
+  }
+
+  bool rows_are_right(const std::vector<int64_t>& inverse) const {
+    for (int64_t t = 0; t < c_.tokens; t += std::max<int64_t>(c_.tokens / 61, 1)) {
+      const std::vector<std::byte> token = downloaded(tokens_ + t * row_bytes(), row_bytes());
+      for (int64_t k = 0; k < c_.choices; ++k) {
+        const int64_t row = inverse[static_cast<size_t>(t * c_.choices + k)];
+        if (downloaded(rows_.get() + row * row_bytes(), row_bytes()) != token) return false;
+      }
+    }
+    return true;
+  }
+
+  const ExpertCase& c_;
+  const std::byte* tokens_;
+  MoePlan plan_;
+  std::vector<int64_t> chosen_;
+  Memory experts_, inverse_, offsets_;
+  size_t workspace_bytes_;
+  Memory workspace_, rows_;
+};
+
+void measure(const ExpertCase& c, int runs, Timer& timer, FilledTable& table) {
+  const Case filling{
+      .name = c.name, .table = TensorSpec(bf16, {c.tokens, c.width}), .filling = Filling::kBF16};
+  const Permutation permutation(c, table.filled(filling));
+  permutation.run();
+  permutation.finish();
+  const bool right = permutation.is_right();
+  const double ms = timer.median(runs, [&] { permutation.run(); });
+  permutation.finish();
+  print_line(c.name, ms, permutation.bytes(), right);
 }
 
 }  // namespace
@@ -436,6 +567,9 @@ int main(int argc, char** argv) {
     Timer timer(flushes);
     FilledTable table;
     for (const Case& c : cases()) {
+      if (c.name.find(only) != std::string::npos) measure(c, runs, timer, table);
+    }
+    for (const ExpertCase& c : expert_cases()) {
       if (c.name.find(only) != std::string::npos) measure(c, runs, timer, table);
     }
   } catch (const std::exception& error) {

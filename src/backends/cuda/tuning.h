@@ -231,13 +231,15 @@ struct Turned {
   static constexpr int64_t kMostCellsOfUpdate = 4;  // with more, turning cells back costs too much
 };
 
-// moe/route.cu
+// moe/route.cu, moe/spread.cu
 struct Moe {
   static constexpr int kThreads = 128;
-  static constexpr int kInFlight = 4;             // experts per thread
+  static constexpr int kInFlight = 8;             // experts per thread
   static constexpr int64_t kChoicesOfWarp = 128;  // or more, where that would be too many blocks
   static constexpr int64_t kMostBlocks = 128;     // the scan reads a count of each, by expert
   static constexpr int kScanThreads = 1024;
+  static constexpr int kScanExperts = 4;  // of a warp at a time
+  static constexpr int kRowsAhead = 8;    // numbers of rows that a thread reads before it writes
   static constexpr int64_t kMostExperts = 4096;  // counts of all warps: 64 KiB of shared memory
 };
 

@@ -35,13 +35,14 @@ bool waits_for_launch_before(Kernel kernel) {
 // `early`: may begin while the launch before it runs.
 template <class Args>
 void launch_early(void (*kernel)(Args), const Args& args, unsigned blocks, int threads, bool early,
-                  Stream stream) {
+                  Stream stream, size_t shared_bytes = 0) {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = blocks;
   config.blockDim = static_cast<unsigned>(threads);
+  config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = early ? 1 : 0;

@@ -3,9 +3,10 @@
 // The order of a mixture of experts, in three launches. Every warp has a range of the choices, one
 // after the other. The first launch copies the experts, so that each is read once, and counts those
 // of each block; the second turns counts into places; in the third every warp counts again, from
-// the copy, and writes its choices in order.
+// the copy, while the second runs, and writes its choices in order.
 #include <algorithm>
 
+#include "backends/cuda/kernel/launch.cuh"
 #include "backends/cuda/kernel/resolve.cuh"
 #include "backends/cuda/moe/moe.h"
 #include "backends/cuda/tuning.h"
@@ -25,7 +26,8 @@ struct RouteArgs {
   uint32_t* expert_of;  // of each choice; kNoExpert: it is bad
   uint32_t* counts;     // of each expert in each block, expert by expert; then those before it
   Divisor choices;
-  int64_t each;  // choices of a warp, a multiple of its lanes
+  int64_t each;    // choices of a warp, a multiple of its lanes
+  int64_t blocks;  // of the first launch and the third
 };
 
 // A lane, and its warp's range of the choices and part of the block's counts.
@@ -97,6 +99,7 @@ __device__ void count_choices(const RouteArgs& args, const Member& member, uint3
 __global__ void __launch_bounds__(Tuning::kThreads)
     moe_count_kernel(const __grid_constant__ RouteArgs args) {
   extern __shared__ uint32_t moe_shared[];
+  let_next_launch_begin();
   if (refused(args.verdict)) {
     return;
   }
@@ -111,46 +114,85 @@ __global__ void __launch_bounds__(Tuning::kThreads)
     for (int warp = 0; warp < kWarps; ++warp) {
       sum += moe_shared[warp * args.nest.experts + expert];
     }
-    args.counts[expert * gridDim.x + blockIdx.x] = sum;
+    args.counts[expert * args.blocks + blockIdx.x] = sum;
   }
 }
 
-// By one warp: the counts of an expert become those of the blocks before. Returns their sum.
-__device__ uint32_t scan_blocks(uint32_t* counts, int64_t blocks, int lane) {
-  uint32_t before = 0;
-  for (int64_t first = 0; first < blocks; first += kWarp) {
-    const int64_t block = first + lane;
-    const uint32_t here = block < blocks ? counts[block] : 0;
-    uint32_t sum = here;
+// The sum of what a thread of a warp has and those before it have.
+template <class T>
+__device__ T sum_in_warp(T sum, int lane) {
 #pragma unroll
-    for (int step = 1; step < kWarp; step *= 2) {
-      const uint32_t below = __shfl_up_sync(~0U, sum, static_cast<unsigned>(step));
-      sum += lane >= step ? below : 0;
-    }
-    if (block < blocks) {
-      counts[block] = before + sum - here;
-    }
-    before += __shfl_sync(~0U, sum, kWarp - 1);
+  for (int step = 1; step < kWarp; step *= 2) {
+    const T below = __shfl_up_sync(~0U, sum, static_cast<unsigned>(step));
+    sum += lane >= step ? below : 0;
   }
-  return before;
+  return sum;
 }
 
-// One block: a warp for each expert, then a thread for experts that follow one another.
+// By one warp: the counts of a few experts become those of the blocks before. All are read before
+// the first is written: the way to memory is what takes time here.
+__device__ void scan_blocks(const RouteArgs& args, int64_t first, int64_t* ends, int lane) {
+  constexpr int kReads = int{Tuning::kMostBlocks} / kWarp;
+  uint32_t counts[Tuning::kScanExperts][kReads];
+#pragma unroll
+  for (int e = 0; e < Tuning::kScanExperts; ++e) {
+#pragma unroll
+    for (int i = 0; i < kReads; ++i) {
+      const int64_t block = i * kWarp + lane;
+      counts[e][i] = first + e < args.nest.experts && block < args.blocks
+                         ? args.counts[(first + e) * args.blocks + block]
+                         : 0;
+    }
+  }
+#pragma unroll
+  for (int e = 0; e < Tuning::kScanExperts; ++e) {
+    uint32_t before = 0;
+#pragma unroll
+    for (int i = 0; i < kReads; ++i) {
+      const int64_t block = i * kWarp + lane;
+      const uint32_t sum = sum_in_warp(counts[e][i], lane);
+      if (first + e < args.nest.experts && block < args.blocks) {
+        args.counts[(first + e) * args.blocks + block] = before + sum - counts[e][i];
+      }
+      before += __shfl_sync(~0U, sum, kWarp - 1);
+    }
+    if (lane == 0 && first + e < args.nest.experts) {
+      ends[first + e] = min(int64_t{before}, args.nest.capacity);
+    }
+  }
+}
+
+// The sum of what the threads before this one have. By all threads of the block.
+__device__ int64_t sum_before(int64_t mine, int64_t* warps, int lane) {
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int64_t sum = sum_in_warp(mine, lane);
+  if (lane == kWarp - 1) {
+    warps[warp] = sum;
+  }
+  __syncthreads();
+  if (warp == 0) {
+    warps[lane] = sum_in_warp(warps[lane], lane);
+  }
+  __syncthreads();
+  return sum - mine + (warp > 0 ? warps[warp - 1] : 0);
+}
+
+// One block: a warp for a few experts at a time, then a thread for experts that follow one another.
 __global__ void __launch_bounds__(Tuning::kScanThreads)
-    moe_scan_kernel(const __grid_constant__ RouteArgs args, int64_t blocks) {
-  __shared__ int64_t rows_of[Tuning::kScanThreads];
+    moe_scan_kernel(const __grid_constant__ RouteArgs args) {
+  static_assert(Tuning::kScanThreads == kWarp * kWarp);
+  __shared__ int64_t warps[kWarp];
+  wait_for_launch_before();
+  let_next_launch_begin();  // the counts are there, and the copy of the experts
   if (refused(args.verdict)) {
     return;
   }
   const int64_t experts = args.nest.experts;
   int64_t* const ends = args.buffers.offsets + 1;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  for (int64_t expert = threadIdx.x / kWarp; expert < experts;
-       expert += Tuning::kScanThreads / kWarp) {
-    const uint32_t count = scan_blocks(args.counts + expert * blocks, blocks, lane);
-    if (lane == 0) {
-      ends[expert] = min(int64_t{count}, args.nest.capacity);
-    }
+  for (int64_t expert = int64_t{threadIdx.x / kWarp} * Tuning::kScanExperts; expert < experts;
+       expert += kWarp * Tuning::kScanExperts) {
+    scan_blocks(args, expert, ends, lane);
   }
   __syncthreads();
   const int64_t own = (experts + Tuning::kScanThreads - 1) / Tuning::kScanThreads;
@@ -160,12 +202,7 @@ __global__ void __launch_bounds__(Tuning::kScanThreads)
   for (int64_t expert = first; expert < last; ++expert) {
     rows += ends[expert];
   }
-  rows_of[threadIdx.x] = rows;
-  __syncthreads();
-  int64_t end = 0;
-  for (unsigned thread = 0; thread < threadIdx.x; ++thread) {
-    end += rows_of[thread];
-  }
+  int64_t end = sum_before(rows, warps, lane);
   for (int64_t expert = first; expert < last; ++expert) {
     end += ends[expert];
     ends[expert] = end;
@@ -188,14 +225,16 @@ __device__ void place_choice(const RouteArgs& args, int64_t choice, uint32_t exp
 __global__ void __launch_bounds__(Tuning::kThreads)
     moe_place_kernel(const __grid_constant__ RouteArgs args) {
   extern __shared__ uint32_t moe_shared[];
+  let_next_launch_begin();
   if (refused(args.verdict)) {
-    return;
+    return wait_for_launch_before();  // it does not end before the launch before it
   }
   const Member member(args, moe_shared);
   const auto load = [&](int64_t choice) { return args.expert_of[choice]; };
   count_choices(args, member, moe_shared, load);
+  wait_for_launch_before();
   for (int64_t expert = threadIdx.x; expert < args.nest.experts; expert += Tuning::kThreads) {
-    uint32_t before = args.counts[expert * gridDim.x + blockIdx.x];
+    uint32_t before = args.counts[expert * args.blocks + blockIdx.x];
     for (int warp = 0; warp < kWarps; ++warp) {
       uint32_t& count = moe_shared[warp * args.nest.experts + expert];
       const uint32_t here = count;
@@ -254,14 +293,17 @@ void run_moe(const MoeNest& nest, const MoeBuffers& buffers, const Launch& launc
   args.counts = reinterpret_cast<uint32_t*>(launch.workspace + aligned_words(nest.count));
   args.choices = Divisor(static_cast<uint32_t>(nest.choices));
   args.each = ((nest.count - 1) / warps / kWarp + 1) * kWarp;
+  args.blocks = blocks;
   const auto grid = static_cast<unsigned>(blocks);
   const auto shared = static_cast<int>(kWarps * nest.experts * int64_t{sizeof(uint32_t)});
   cudaFuncSetAttribute(moe_count_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
   cudaFuncSetAttribute(moe_place_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
   const auto shared_bytes = static_cast<size_t>(shared);
   moe_count_kernel<<<grid, Tuning::kThreads, shared_bytes, stream>>>(args);
-  moe_scan_kernel<<<1, Tuning::kScanThreads, 0, stream>>>(args, blocks);
-  moe_place_kernel<<<grid, Tuning::kThreads, shared_bytes, stream>>>(args);
+  launch_early(moe_scan_kernel, args, 1, Tuning::kScanThreads,
+               waits_for_launch_before(moe_scan_kernel), stream);
+  launch_early(moe_place_kernel, args, grid, Tuning::kThreads,
+               waits_for_launch_before(moe_place_kernel), stream, shared_bytes);
   if (buffers.tokens != nullptr) {
     launch_spread(nest, buffers, launch);
   }

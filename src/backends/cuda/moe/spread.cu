@@ -2,6 +2,7 @@
 //
 // Tokens to the rows of their experts: a thread reads a word of a token once, and writes it to as
 // many rows as the token has.
+#include "backends/cuda/kernel/launch.cuh"
 #include "backends/cuda/kernel/memory.cuh"
 #include "backends/cuda/kernel/resolve.cuh"
 #include "backends/cuda/moe/moe.h"
@@ -22,9 +23,30 @@ struct SpreadArgs {
   WideDivisor words_of_row;
 };
 
+// Writes a word of a token to its rows. Their numbers are read before the first is written to.
+template <class Word>
+__device__ void write_word(const SpreadArgs& args, const int64_t* numbers, int64_t column,
+                           Word word) {
+  constexpr int kAhead = tuning::Moe::kRowsAhead;
+  for (int64_t first = 0; first < args.choices; first += kAhead) {
+    int64_t rows[kAhead];
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {
+      rows[i] = first + i < args.choices ? numbers[first + i] : -1;
+    }
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {
+      if (static_cast<uint64_t>(rows[i]) < static_cast<uint64_t>(args.most_rows)) {
+        store_streaming(args.rows + rows[i] * args.row_bytes + column, word);
+      }
+    }
+  }
+}
+
 template <int kBytes>
 __global__ void __launch_bounds__(kBlockThreads)
     moe_spread_kernel(const __grid_constant__ SpreadArgs args) {
+  wait_for_launch_before();
   if (refused(args.verdict)) {
     return;
   }
@@ -36,13 +58,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     const int64_t column =
         (number - token * static_cast<int64_t>(args.words_of_row.divisor)) * kBytes;
     const auto word = load_once<Word<kBytes>>(args.tokens + token * args.token_stride + column);
-    const int64_t* const rows = args.inverse + token * args.choices;
-    for (int64_t choice = 0; choice < args.choices; ++choice) {
-      const int64_t row = rows[choice];
-      if (static_cast<uint64_t>(row) < static_cast<uint64_t>(args.most_rows)) {
-        store_streaming(args.rows + row * args.row_bytes + column, word);
-      }
-    }
+    write_word(args, args.inverse + token * args.choices, column, word);
   }
 }
 
@@ -68,8 +84,9 @@ void launch_spread(const MoeNest& nest, const MoeBuffers& buffers, const Launch&
                         nest.token_stride,     nest.count,
                         tokens * words_of_row, WideDivisor(static_cast<uint64_t>(words_of_row))};
   with_word_bytes(bytes, [&](auto word) {
-    moe_spread_kernel<word.value><<<blocks_at_most(args.words, kBlockThreads), kBlockThreads, 0,
-                                    static_cast<Stream>(launch.stream)>>>(args);
+    const auto kernel = moe_spread_kernel<word.value>;
+    launch_early(kernel, args, blocks_at_most(args.words, kBlockThreads), kBlockThreads,
+                 waits_for_launch_before(kernel), static_cast<Stream>(launch.stream));
   });
 }
 
