@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kThreads = 512;
 constexpr int kWarps = kThreads / 32;
+constexpr int kInFlight = 4;  // offsets of a thread
 
 struct SegmentArgs {
   const std::byte* segments;
@@ -90,6 +91,18 @@ struct Part {
   }
 };
 
+// Offset `at`, or the one that the segments leave out.
+template <Indices kIndices>
+__device__ int64_t offset_at(const SegmentArgs& args, int64_t at) {
+  if (at >= args.count) {
+    return args.bags == 0 ? 0 : args.entries;
+  }
+  const int64_t raw = load_raw<kIndices>(args.kind, args.segments, at * args.stride);
+  return args.kind == Kind::kUInt64 && raw < 0 ? INT64_MAX : raw;
+}
+
+// A thread reads several offsets before it looks at the first.
+template <Indices kIndices>
 __global__ void __launch_bounds__(kThreads)
     offsets_kernel(const __grid_constant__ SegmentArgs args) {
   __shared__ unsigned long long first;
@@ -97,18 +110,28 @@ __global__ void __launch_bounds__(kThreads)
   let_next_launch_begin();
   Findings found(args, first, long_count);
   const Part part(args.bags + 1);
-  for (int64_t i = part.begin + threadIdx.x; i < part.end; i += kThreads) {
-    const auto offset = [&](int64_t at) {
-      return at < args.count ? segment_at(args, at) : args.bags == 0 ? 0 : args.entries;
-    };
-    const int64_t begin = offset(i);
-    const int64_t before = i > 0 ? offset(i - 1) : 0;
-    args.own.offsets[i] = begin;
-    if (begin < before || begin > args.entries || (i == 0 && begin != 0)) {
-      found.bad(i, begin);
+  for (int64_t tile = part.begin + threadIdx.x; tile < part.end; tile += kInFlight * kThreads) {
+    int64_t before[kInFlight], begin[kInFlight], end[kInFlight];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) {
+      const int64_t i = min(tile + k * kThreads, part.end - 1);
+      before[k] = offset_at<kIndices>(args, max(i - 1, int64_t{0}));
+      begin[k] = offset_at<kIndices>(args, i);
+      end[k] = offset_at<kIndices>(args, min(i + 1, args.bags));
     }
-    if (i < args.bags) {
-      found.bag(i, begin, offset(i + 1));
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) {
+      const int64_t i = tile + k * kThreads;
+      if (i >= part.end) {
+        break;
+      }
+      args.own.offsets[i] = begin[k];
+      if (begin[k] > args.entries || (i == 0 ? begin[k] != 0 : begin[k] < before[k])) {
+        found.bad(i, begin[k]);
+      }
+      if (i < args.bags) {
+        found.bag(i, begin[k], end[k]);
+      }
     }
   }
   found.leave();
@@ -279,7 +302,11 @@ void launch_segments(const BagNest& nest, const BagBuffers& buffers, const BagSe
                          nest.segments,    nest.segment_stride, nest.bags, nest.entries,
                          long_limit};
   switch (nest.form) {
-    case SegmentForm::kOffsets: offsets_kernel<<<kSegmentParts, kThreads, 0, stream>>>(args); break;
+    case SegmentForm::kOffsets:
+      with_indices(args.kind, [&](auto indices) {
+        offsets_kernel<indices()><<<kSegmentParts, kThreads, 0, stream>>>(args);
+      });
+      break;
     case SegmentForm::kLengths:
       length_sums_kernel<<<kSegmentParts, kThreads, 0, stream>>>(args);
       lengths_kernel<<<kSegmentParts, kThreads, 0, stream>>>(args);
