@@ -50,8 +50,11 @@ struct BagArgs {
   std::byte* output;
   BagSegments segments;              // offsets are null where every bag has nest.per_bag entries
   const unsigned long long* faults;  // of the segments; null: none can be bad
-  const Verdict* check;              // of a check that ran before; null: there was none
-  Verdict* report;                   // where bad indices that are met are reported; may be null
+  // Not null: the segments, which are offsets. The kernel begins before they have been checked,
+  // reads them itself, and waits for the check before it writes.
+  const std::byte* unchecked;
+  const Verdict* check;  // of a check that ran before; null: there was none
+  Verdict* report;       // where bad indices that are met are reported; may be null
   BagRule rule;
   EntryWalk index_walk, weight_walk;
   int64_t entry_step;                 // what an entry is multiplied with to find its row
@@ -86,13 +89,27 @@ __device__ inline bool bag_refused(const BagArgs& args) {
   return __any_sync(~0U, bad);
 }
 
-// Where bag s begins, and for s = bags where the last one ends.
-__device__ inline int64_t bag_begin(const BagArgs& args, int64_t s) {
+// Where bag s begins, and for s = bags where the last one ends, as it stands there.
+__device__ inline int64_t raw_begin(const BagArgs& args, int64_t s) {
   if (args.segments.offsets == nullptr) {
     return s * args.nest.per_bag;
   }
-  // Ids that change while they are searched lead to offsets in any order.
-  return min(max(args.segments.offsets[s], int64_t{0}), args.nest.entries);
+  if (args.unchecked == nullptr) {
+    return args.segments.offsets[s];
+  }
+  if (s >= args.nest.segments) {
+    return args.nest.entries;  // the one that offsets may leave out
+  }
+  const Kind kind = args.nest.segment_type.kind();
+  const int64_t at = s * args.nest.segment_stride;
+  return kind == Kind::kInt64 ? load_raw<Indices::kBits64>(kind, args.unchecked, at)
+                              : load_raw<Indices::kAnyType>(kind, args.unchecked, at);
+}
+
+// The same within the entries, whatever stood there: offsets that were not checked, or ids that
+// changed while they were searched.
+__device__ inline int64_t bag_begin(const BagArgs& args, int64_t s) {
+  return min(max(raw_begin(args, s), int64_t{0}), args.nest.entries);
 }
 
 // Index p as it stands there, or p itself.

@@ -72,6 +72,9 @@ class RowGroup {
         join(found, i, rows[i], values.values + i * kElements);
       }
     }
+    if (!may_write()) {
+      return;
+    }
     const bool here = count <= kLongestSideBySide;
 #pragma unroll
     for (int i = 0; i < kBags; ++i) {
@@ -189,9 +192,18 @@ class RowGroup {
         join(found, i, rows[i], value.values);
       }
     }
-    if (writes) {
+    if (may_write() && writes) {
       write(bag, value.values, joined);
     }
+  }
+
+  // Whether nothing is wrong with the segments. By whole warps, before they write.
+  __device__ bool may_write() const {
+    if (args_.unchecked == nullptr) {
+      return true;
+    }
+    wait_for_launch_before();
+    return !bag_refused(args_);
   }
 
   __device__ void write(int64_t bag, const Sum* sums, int joined) const {
@@ -240,7 +252,8 @@ template <class Reader, Reduction kReduction, bool kDivides, int kBags>
 __global__ void __launch_bounds__(kPoolThreads, pool_rows_blocks(kBags* Reader::kElements))
     pool_rows_kernel(const __grid_constant__ BagArgs args) {
   using Group = RowGroup<Reader, kReduction, kDivides>;
-  if (!args.beside) {
+  const bool unchecked = args.unchecked != nullptr;
+  if (!args.beside && !unchecked) {
     wait_for_launch_before();
   }
   let_next_launch_begin();
@@ -250,7 +263,7 @@ __global__ void __launch_bounds__(kPoolThreads, pool_rows_blocks(kBags* Reader::
       (int64_t{blockIdx.x} * kPoolThreads + static_cast<int>(threadIdx.x)) >> args.log_lanes;
   const auto range = static_cast<int64_t>(args.chunks.quotient(static_cast<uint64_t>(item)));
   const int64_t chunk = item - range * static_cast<int64_t>(args.chunks.divisor);
-  if (!bag_refused(args)) {
+  if (unchecked ? !refused(args.check) : !bag_refused(args)) {
     const int first_lane = static_cast<int>(threadIdx.x) % 32 - lane;
     Group group(args, lane, first_lane, ((chunk << args.log_lanes) + lane) * Group::kElements);
     if constexpr (kBags == 1) {
@@ -259,7 +272,7 @@ __global__ void __launch_bounds__(kPoolThreads, pool_rows_blocks(kBags* Reader::
       group.template pool_side_by_side<kBags>(range * kBags, range < args.ranges);
     }
   }
-  if (args.beside && blockIdx.x == gridDim.x - 1) {
+  if ((args.beside || unchecked) && blockIdx.x == gridDim.x - 1) {
     wait_for_launch_before();
   }
 }
