@@ -267,8 +267,13 @@ class PoolGroup {
   WeightOf<Computed> weights_ahead_[kEntriesPerThread] = {};
 };
 
+// Blocks of a multiprocessor: with 6 rows ahead there are registers for three. One element per
+// thread, of any type, needs more.
+template <class Reader>
+inline constexpr int kPoolBlocks = Reader::kElements > 1 ? 3 : 2;
+
 template <class Reader, Reduction kReduction, bool kDivides>
-__global__ void __launch_bounds__(kPoolThreads, 2)
+__global__ void __launch_bounds__(kPoolThreads, kPoolBlocks<Reader>)
     pool_kernel(const __grid_constant__ BagArgs args) {
   using Group = PoolGroup<Reader, kReduction, kDivides>;
   extern __shared__ uint4 shared[];

@@ -44,7 +44,7 @@ struct FloatReader {
   using Computed = float;
   using Raw = uint4;
   static constexpr int kElements = 16 / int{sizeof(T)};
-  static constexpr int kRowsAhead = 8;
+  static constexpr int kRowsAhead = 6;
   const std::byte* from;
 
   __device__ FloatReader(const BagArgs& args, int64_t element)
@@ -78,7 +78,7 @@ struct CodeReader {
   static constexpr int kBits = code_bits(kEncoding);
   static constexpr int kCodeBytes = kWideScale ? 8 : 4;  // rows stand at multiples of this
   static constexpr int kElements = kCodeBytes * 8 / kBits;
-  static constexpr int kRowsAhead = 8;
+  static constexpr int kRowsAhead = 6;
   using Computed = float;
   struct Raw {
     uint32_t codes[kCodeBytes / 4];
