@@ -164,10 +164,14 @@ def assign(array: Any, values: Any) -> None:
     array[...] = values.reshape(array.shape)
 
 
+def is_on_gpu(array: Any) -> bool:
+    device = getattr(array, "__dlpack_device__", lambda: (1, 0))()
+    return int(device[0]) in (2, 7, 13)
+
+
 def on_host(array: Any) -> Any:
     """A copy in host memory of an array on a GPU; everything else as it is."""
-    device = getattr(array, "__dlpack_device__", lambda: (1, 0))()
-    if int(device[0]) not in (2, 7, 13):
+    if not is_on_gpu(array):
         return array
     for copy in ("cpu", "get", "numpy"):  # PyTorch, CuPy, sheaf.vulkan
         if hasattr(array, copy):

@@ -13,14 +13,20 @@ from ._bag_segments import segments_of
 from ._encoded import dtype_name
 from ._errors import ArgumentError, DTypeError, refusal
 from ._functions import scatter, scatter_elements, scatter_nd
-from ._interop import like_array, on_host
+from ._interop import is_on_gpu, is_small_integer, like_array, on_host
 from ._options import Accumulate, BagRule, Negative, Pool
 from ._table_index import select
 from ._table_types import BITS, DECODED, file_settings, index_array, numpy_dtype
 
 Path = Union[str, "os.PathLike[str]"]
+_FILE_SETTINGS = {"memory", "depth", "direct", "reader", "cache", "format"}
 _SCATTERS: dict[str, Any] = {"scatter": scatter, "scatter_elements": scatter_elements,
                              "scatter_nd": scatter_nd}
+
+
+def _named(op: str, where: tuple[int, ...]) -> dict[str, int]:
+    return dict(zip({"scatter": ("axis", "batch_dims"), "scatter_elements": ("axis",),
+                     "scatter_nd": ("batch_dims",)}[op], where))
 
 
 def _is_path(data: Any) -> bool:
@@ -74,7 +80,8 @@ class Table:
         self._data = data
         self._origin = origin  # what opens it again
         self._file_stats: dict[str, Any] = {}
-        self._calls = self._rows_read = 0  # by the calls that read a file to the host
+        # By the calls that read a file to the host, or write it with arrays of the host.
+        self._calls = self._rows_read = self._rows_scattered = 0
         self._last = ""
         self._describe()
 
@@ -175,7 +182,7 @@ class Table:
         # What runs the caller's code comes first; then nothing but this call sees the indices.
         path = None if out is None else os.fspath(out)
         given = {name: value for name, value in self._options.items()
-                 if name in ("memory", "depth", "direct", "reader", "cache")}
+                 if name in _FILE_SETTINGS}
         how = file_settings({**given, **settings})
         array, type_name = index_array(indices)
         result, shape, self._file_stats = self._handle.gather(
@@ -249,22 +256,33 @@ class Table:
                                      "a scatter into the decoded table: gather(..., out=PATH)"))
         if self._handle is None:
             self._write(op, indices, updates, where, out, rest)
+        elif out is None and self._may_travel(indices, updates) and not _FILE_SETTINGS & set(rest):
+            self._rows.scatter(op, indices, updates, **_named(op, where), **rest)
         else:
             self._replace(op, indices, updates, *where, out=out, **rest)
 
     def _write(self, op: str, indices: Any, updates: Any, where: tuple[int, ...], out: Any,
                rest: dict[str, Any]) -> None:
-        """Into memory. What is on a GPU comes to a table on the host first."""
+        """Into memory."""
         if out is not None:
             raise ArgumentError(refusal(f"{op}: out of a table in memory", "the table is written to",
                                         "no out; a scatter of table.data for a copy"))
-        if self.place == "host":
-            indices, updates = (like_array(self._data, on_host(array))
-                                for array in (indices, updates))
-        named = dict(zip({"scatter": ("axis", "batch_dims"), "scatter_elements": ("axis",),
-                          "scatter_nd": ("batch_dims",)}[op], where))
-        _SCATTERS[op](self._data, indices, updates, out=self._data, **named, **rest)
-        self.forget_cached_rows()
+        named = _named(op, where)
+        if self.place == "host" and not self._may_travel(indices, updates):
+            indices, updates = on_host(indices), on_host(updates)
+        indices, updates = (array if is_on_gpu(array) else like_array(self._data, array)
+                            for array in (indices, updates))
+        if rest.get("accumulate") == "f32" and is_small_integer(self._data):
+            _SCATTERS[op](self._data, indices, updates, out=self._data, **named, **rest)
+            self.forget_cached_rows()
+            return
+        rest["accumulate"] = rest.get("accumulate") or ""
+        self._rows.scatter(op, indices, updates, **named, **rest)
+
+    def _may_travel(self, indices: Any, updates: Any) -> bool:
+        """Whether the library brings both from a GPU as they are."""
+        return (is_on_gpu(indices) and is_on_gpu(updates) and
+                dtype_name(updates.dtype) == dtype_name(self.dtype))
 
     def _replace(self, op: str, indices: Any, updates: Any, axis: int = 0, batch_dims: int = 0, *,
                  reduction: str = "none", include_self: bool = True, out_of_range: str = "fail",
@@ -282,11 +300,15 @@ class Table:
         self._file_stats = self._handle.scatter(
             op, array, type_name, values, axis, batch_dims, reduction, include_self, out_of_range,
             negative, path, how)
+        self._calls, self._rows_scattered = self._calls + 1, self._rows_scattered + array.size
+        self._last = "file"
 
     def scatter(self, indices: Any, updates: Any, *, axis: int = 0, batch_dims: int = 0,
                 **rest: Any) -> None:
         """sheaf.scatter into the table. Of a file: a new file with the updates applied takes the old
-        one's place, and this table follows it; or goes to `out`. Memory is written in place."""
+        one's place, and this table follows it; or goes to `out`. Memory is written in place, by
+        indices and updates that are on the host or on a GPU. Rows that were written leave the caches
+        of devices, of this table and of tables made of it."""
         self._scatter("scatter", indices, updates, axis, batch_dims, **rest)
 
     def scatter_elements(self, indices: Any, updates: Any, *, axis: int = 0, **rest: Any) -> None:
@@ -297,14 +319,26 @@ class Table:
         """sheaf.scatter_nd into the table; see scatter."""
         self._scatter("scatter_nd", indices, updates, batch_dims, **rest)
 
+    def prefetch(self, indices: Any, *, axis: int = 0, batch_dims: int = 0,
+                 negative: Negative = "from_end") -> None:
+        """A hint that a gather of these rows follows: those that the cache on the device of indices
+        lacks (cache_bytes) are brought there, as many as it has room for; of a file without such a
+        cache, into its RowCache (cache=). Results are the same without it, and indices out of range
+        are left out. Nothing is done for indices on the host, without a cache, of encoded rows."""
+        if self.encoding is None:
+            self._rows.prefetch("gather", indices, axis=axis, batch_dims=batch_dims,
+                                negative=negative)
+
     def stats(self) -> dict[str, Any]:
         """What all calls did: calls, rows asked for, rows_fetched, bytes_to_device, cache_hits and
         cache_misses of the rows on the device, pieces, staging_bytes of host memory for them,
-        staging_pinned, and the way of the last call."""
+        staging_pinned, and the way of the last call; rows_scattered and bytes_to_host of the
+        indices and updates of scatters; rows_prefetched."""
         stats = self._rows.stats()
         stats["way"] = stats["way"] or self._last
         for name, more in (("calls", self._calls), ("rows", self._rows_read),
-                           ("rows_fetched", self._rows_read)):
+                           ("rows_fetched", self._rows_read),
+                           ("rows_scattered", self._rows_scattered)):
             stats[name] += more
         return stats
 

@@ -8,6 +8,7 @@
 
 #include "errors.h"
 #include "gpu.h"
+#include "plan/byte_ranges.h"
 #include "support/text.h"
 
 namespace sheaf::python {
@@ -77,8 +78,15 @@ Rows rows_of_array(nb::handle data) {
     if (kept->decodes()) {
       return {Table::host_encoded({kept->spec, tensor.data}, kept), kept};
     }
-    return {is_gpu(device) ? Table::device(gpu::name_of(device), tensor, kept)
-                           : Table::host(tensor, kept),
+    if (!elements_disjoint(tensor.spec)) {  // a scatter into it is refused by its plan
+      return {is_gpu(device) ? Table::device(gpu::name_of(device), tensor, kept)
+                             : Table::host(tensor, kept),
+              kept};
+    }
+    // Each scatter looks whether the array is writable then.
+    const Tensor memory = kept->stored.tensor;
+    return {is_gpu(device) ? Table::device_writable(gpu::name_of(device), memory, kept)
+                           : Table::host_writable(memory, kept),
             kept};
   } catch (const Error& error) {
     raise_by_cause(error);
@@ -122,6 +130,9 @@ nb::dict stats_of(const Rows& rows) {
   dict["staging_bytes"] = stats.staging_bytes;
   dict["staging_pinned"] = stats.staging_pinned;
   dict["way"] = stats.way;
+  dict["rows_scattered"] = stats.rows_scattered;
+  dict["bytes_to_host"] = stats.bytes_to_host;
+  dict["rows_prefetched"] = stats.rows_prefetched;
   return dict;
 }
 

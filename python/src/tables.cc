@@ -20,130 +20,12 @@
 #include "gpu.h"
 #include "plan/encoded_gather.h"
 #include "support/text.h"
-#include "table_rows.h"
+#include "table_call.h"
 
 namespace sheaf::python {
 namespace {
 
 using nb::literals::operator""_a;
-
-// What a call was passed besides the table.
-struct RowsCall {
-  View indices, segments, weights, out;
-  Placement placement;
-
-  void view(View& into, nb::handle object, Role role, std::string_view call,
-            const Elements* like = nullptr) {
-    if (!object.is_none()) {
-      view_array(into, object, {call, role, like, &placement});
-      refuse_large_elements(into);
-    }
-  }
-
-  void refuse_changed(const Rows& rows, std::string_view call) const {
-    for (const View* view : {&indices, &segments, &weights, &out}) {
-      refuse_if_changed(*view, call);
-    }
-    if (rows.array() != nullptr) {
-      refuse_if_changed(*rows.array(), call);
-    }
-  }
-
-  bool captured() const {
-    return placement.on_gpu && placement.device.device_type != kDLVulkan &&
-           gpu::capturing(placement.stream);
-  }
-};
-
-void check_places(std::string_view call, const Rows& rows, const RowsCall& given) {
-  refuse_other_devices(call, given.placement,
-                       {{"indices", &given.indices},
-                        {"segments", &given.segments},
-                        {"weights", &given.weights},
-                        {"out", &given.out}});
-  const View* const array = rows.array();
-  if (array != nullptr && array->on_gpu() && given.placement.on_gpu &&
-      !same_device(array->device, given.placement.device)) {
-    raise_argument(refusal_text(cat(call, ": the table is on another device"),
-                                cat("the table is on ", text_of(array->device), ", indices is on ",
-                                    text_of(given.placement.device)),
-                                cat("indices moved to ", text_of(array->device),
-                                    ", or on the host: the result is where they are")));
-  }
-  if (given.out.object.is_valid() && !given.out.whole_strides) {
-    raise_argument(refusal_text(cat(call, ": out has strides that are not whole elements"),
-                                "rows are written to it in place", "a contiguous out"));
-  }
-}
-
-// Dates and records are integers and bytes to the library.
-void refuse_other_meaning(std::string_view call, const Rows& rows, const View& out) {
-  const View* const array = rows.array();
-  if (array != nullptr && out.object.is_valid() && !rows.encoded() &&
-      out.tensor.spec.dtype == array->tensor.spec.dtype && !same_meaning(out, *array)) {
-    raise_dtype(refusal_text(cat(call, ": types differ"),
-                             cat("out is ", nb::str(out.dtype).c_str(), ", but the table is ",
-                                 nb::str(array->dtype).c_str()),
-                             "out of that type; nothing is converted"));
-  }
-}
-
-// Whose kind a new result has: that of indices. Where the table is of the same library it also says
-// the dtype, which may have no name here.
-const View& kind_of(const Rows& rows, const RowsCall& given) {
-  const View* const array = rows.array();
-  const View& indices = given.indices;
-  const bool same_library = array != nullptr && array->on_gpu() == indices.on_gpu() &&
-                            array->foreign == indices.foreign &&
-                            (!array->foreign || array_type_of(array->object).library ==
-                                                    array_type_of(indices.object).library);
-  return same_library ? *array : indices;
-}
-
-// Rows of a device that come to the host: what its library still writes is over first.
-void wait_for_table(const Rows& rows) {
-  const View* const array = rows.array();
-  if (array == nullptr || !array->on_gpu()) {
-    return;
-  }
-  const LibraryStream stream = current_stream(array->object, array->device);
-  const Queue queue{.device = gpu::name_of(array->device), .stream = stream.stream};
-  without_gil([&] { wait(queue); });
-}
-
-Queue queue_of(const RowsCall& given, int threads) {
-  return given.placement.on_gpu ? gpu::queue_at(given.placement, {}) : Queue{.threads = threads};
-}
-
-void refuse_captured_verdict(std::string_view call) {
-  raise_unsupported(refusal_text(
-      cat(call, ": out_of_range=\"fail\" in a captured graph"),
-      "a replay of rows from a table cannot report bad indices",
-      "out_of_range=\"clamp\", \"fill\" or \"wrap\"; indices that were checked before"));
-}
-
-// Runs `start(queue)`. `reports`: after it, `end(queue)` may have something to report. On a GPU the
-// call returns before its work is done, unless it must report or its library has no stream.
-template <class Start, class End>
-void run_where_indices_are(const Rows& rows, const RowsCall& given, std::string_view call,
-                           int threads, bool reports, const Start& start, const End& end) {
-  const View* const array = rows.array();
-  const DLDevice none{kDLVulkan, 0};  // which has no current device
-  const gpu::DeviceGuard guard(given.placement.on_gpu                ? given.placement.device
-                               : array != nullptr && array->on_gpu() ? array->device
-                                                                     : none);
-  if (!given.placement.on_gpu) {
-    wait_for_table(rows);
-  } else if (reports && given.captured()) {
-    refuse_captured_verdict(call);
-  }
-  const Queue queue = queue_of(given, threads);
-  given.refuse_changed(rows, call);
-  without_gil([&] { start(queue); });
-  if (given.placement.on_gpu && (reports || given.placement.waits)) {
-    without_gil([&] { end(queue); });
-  }
-}
 
 // The ways that fetch rows have checked indices when they return.
 bool reports_at_the_end(const Plan& plan, const Rows& rows, const Queue& queue) {
@@ -225,7 +107,7 @@ nb::object gather_rows(const Rows& rows, std::string_view op, nb::handle indices
   given.view(given.indices, indices, Role::kIndices, name);
   given.view(given.out, out, Role::kOutput, name);
   check_places(name, rows, given);
-  refuse_other_meaning(name, rows, given.out);
+  refuse_other_meaning(name, rows, "out", given.out);
   const Request request = gather_request(
       op, rows, given, {axis, batch_dims, broadcast, out_of_range, negative, fill_value});
   const int limit = thread_limit(threads);
@@ -256,6 +138,23 @@ std::string explain_rows(const Rows& rows, std::string_view op, nb::handle indic
   const Queue queue = queue_of(given, 0);
   without_gil([&] { text = explain(known->plan, rows.table, queue); });
   return text;
+}
+
+void prefetch_rows(const Rows& rows, std::string_view op, nb::handle indices, int64_t axis,
+                   int64_t batch_dims, bool broadcast, std::string_view negative) {
+  RowsCall given;
+  given.view(given.indices, indices, Role::kIndices, "prefetch");
+  check_places("prefetch", rows, given);
+  const Request request =
+      gather_request(op, rows, given, {axis, batch_dims, broadcast, "fail", negative});
+  const auto known = plan_for(request);
+  const bool reports = false;
+  run_where_indices_are(
+      rows, given, "prefetch", 0, reports,
+      [&](const Queue& queue) {
+        prefetch(known->plan, rows.table, given.indices.tensor.data, queue);
+      },
+      [](const Queue& queue) { wait(queue); });
 }
 
 nb::object bag_rows(const Rows& rows, nb::handle indices, nb::handle segments, nb::handle weights,
@@ -326,6 +225,12 @@ void bind_tables(nb::module_& module) {
            "empty_value"_a.none() = 0, "accumulate"_a = "f32", "dtype"_a.none() = nb::none(),
            "out_of_range"_a = "fail", "negative"_a = "from_end", "fill_value"_a.none() = 0,
            "threads"_a = 0)
+      .def("scatter", scatter_rows, "op"_a, "indices"_a.none(), "updates"_a.none(), nb::kw_only(),
+           "axis"_a = 0, "batch_dims"_a = 0, "reduction"_a = "none", "include_self"_a = true,
+           "relaxed"_a = false, "accumulate"_a = "", "out_of_range"_a = "fail",
+           "negative"_a = "from_end", "threads"_a = 0)
+      .def("prefetch", prefetch_rows, "op"_a, "indices"_a.none(), nb::kw_only(), "axis"_a = 0,
+           "batch_dims"_a = 0, "broadcast"_a = false, "negative"_a = "from_end")
       .def("explain", explain_rows, "op"_a, "indices"_a.none(), nb::kw_only(), "axis"_a = 0,
            "batch_dims"_a = 0, "broadcast"_a = false, "out_of_range"_a = "fail",
            "negative"_a = "from_end")

@@ -30,16 +30,6 @@ struct BagRun {
   bool reports() const { return plan.checked_gather() != nullptr || plan.nest().per_bag < 0; }
 };
 
-// With an output, that tensor's type unless the options say another.
-BagPlan plan_of(CBag& bag, const TensorSpec* output) {
-  BagRequest& request = bag.request;
-  if (output != nullptr) {
-    request.output = *output;
-    request.options.output_type = request.options.output_type.value_or(output->dtype);
-  }
-  return make_bag_plan(request);
-}
-
 const sheaf_bag_plan& required_bag_plan(const sheaf_bag_plan* plan, const char* call) {
   if (plan == nullptr) {
     refuse_null(call, "plan", "a plan that sheaf_plan_bag made");
@@ -137,7 +127,7 @@ sheaf_status sheaf_bag(const sheaf_bag_tensors* tensors, const DLTensor* output,
   return sheaf::at_c_boundary([&] {
     sheaf::CBag bag = sheaf::read_bag(tensors, options);
     const sheaf::Tensor to = sheaf::read_required(output, "output", bag);
-    sheaf::run_bag_in_place(sheaf::plan_of(bag, &to.spec), bag, to.data, nullptr, {});
+    sheaf::run_bag_in_place(sheaf::plan_of_bag(bag, &to.spec), bag, to.data, nullptr, {});
   });
 }
 
@@ -153,7 +143,7 @@ sheaf_status sheaf_plan_bag(const sheaf_bag_tensors* tensors, const DLTensor* ou
     if (output != nullptr) {
       spec = sheaf::read_required(output, "output", bag).spec;
     }
-    *plan = new sheaf_bag_plan{sheaf::plan_of(bag, spec ? &*spec : nullptr)};
+    *plan = new sheaf_bag_plan{sheaf::plan_of_bag(bag, spec ? &*spec : nullptr)};
   });
 }
 

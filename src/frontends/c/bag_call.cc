@@ -64,6 +64,22 @@ void read_options(const sheaf_bag_options* given, CBag& bag) {
   options.rule = index_rule(r, o.rule);
 }
 
+sheaf_bag_tensors required_tensors(const sheaf_bag_tensors* given, const CBag& bag) {
+  if (given == nullptr) {
+    refuse_null(bag.request.name, "tensors", "the address of a sheaf_bag_tensors");
+  }
+  return or_defaults(given);
+}
+
+void read_inputs(const EncodedSpec& data, const sheaf_bag_tensors& tensors, CBag& bag) {
+  const std::string_view call = bag.request.name;
+  BagMemory& memory = bag.memory;
+  bag.request.specs = {
+      data, read_optional(tensors.indices, "indices", memory.indices, call, bag.placement),
+      read_optional(tensors.segments, "segments", memory.segments, call, bag.placement),
+      read_optional(tensors.weights, "weights", memory.weights, call, bag.placement)};
+}
+
 }  // namespace
 
 Encoded read_table(const sheaf_table* given, std::string_view call, Placement& placement) {
@@ -93,17 +109,10 @@ Encoded read_table(const sheaf_table* given, std::string_view call, Placement& p
 }
 
 void read_bag_tensors(const sheaf_bag_tensors* given, CBag& bag) {
-  if (given == nullptr) {
-    refuse_null(bag.request.name, "tensors", "the address of a sheaf_bag_tensors");
-  }
-  const sheaf_bag_tensors tensors = or_defaults(given);
-  const std::string_view call = bag.request.name;
-  const Encoded data = read_table(tensors.data, call, bag.placement);
+  const sheaf_bag_tensors tensors = required_tensors(given, bag);
+  const Encoded data = read_table(tensors.data, bag.request.name, bag.placement);
+  read_inputs(data.spec, tensors, bag);
   BagMemory& memory = bag.memory;
-  bag.request.specs = {
-      data.spec, read_optional(tensors.indices, "indices", memory.indices, call, bag.placement),
-      read_optional(tensors.segments, "segments", memory.segments, call, bag.placement),
-      read_optional(tensors.weights, "weights", memory.weights, call, bag.placement)};
   memory.stored = data.stored;
   memory.scales = data.scales;
   memory.zeros = data.zeros;
@@ -114,6 +123,28 @@ CBag read_bag(const sheaf_bag_tensors* tensors, const sheaf_bag_options* options
   read_bag_tensors(tensors, bag);
   read_options(options, bag);
   return bag;
+}
+
+CBag read_bag_of(const EncodedSpec& data, const sheaf_bag_tensors* given,
+                 const sheaf_bag_options* options) {
+  CBag bag;
+  const sheaf_bag_tensors tensors = required_tensors(given, bag);
+  read_inputs(data, tensors, bag);
+  if (tensors.data != nullptr) {
+    refuse(bag.request, {Reason::kMemory, "data"}, "data beside a table",
+           "tensors->data is not null, but the rows are the table's", "data = NULL");
+  }
+  read_options(options, bag);
+  return bag;
+}
+
+BagPlan plan_of_bag(CBag& bag, const TensorSpec* output) {
+  BagRequest& request = bag.request;
+  if (output != nullptr) {
+    request.output = *output;
+    request.options.output_type = request.options.output_type.value_or(output->dtype);
+  }
+  return make_bag_plan(request);
 }
 
 Tensor read_required(const DLTensor* tensor, const char* name, CBag& bag) {

@@ -23,6 +23,13 @@ CBag read_bag(const sheaf_bag_tensors* tensors, const sheaf_bag_options* options
 // The tensors alone: `bag` has the options already, or a plan has.
 void read_bag_tensors(const sheaf_bag_tensors* tensors, CBag& bag);
 
+// Of a table that lies elsewhere: the tensors' data is NULL.
+CBag read_bag_of(const EncodedSpec& data, const sheaf_bag_tensors* tensors,
+                 const sheaf_bag_options* options);
+
+// With an output, that tensor's type unless the options say another.
+BagPlan plan_of_bag(CBag& bag, const TensorSpec* output);
+
 // The output of a bag, or another tensor of it. Null is refused.
 Tensor read_required(const DLTensor* tensor, const char* name, CBag& bag);
 

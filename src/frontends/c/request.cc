@@ -104,12 +104,7 @@ CCall read_scatter(const Request& request, CTensors tensors, const Options& opti
   CCall call = read_tensors(request, tensors);
   Request& r = call.request;
   read_lists(r, options);
-  r.reduction = reduction(r, options.reduction);
-  r.include_self = options.exclude_self == 0;
-  r.onto_zeros = options.onto_zeros != 0;
-  r.relaxed = options.relaxed != 0;
-  r.accumulate_f32 = options.accumulate_f32 != 0;
-  r.rule = index_rule(r, options.rule);
+  set_scatter_options(r, options);
   check_types(call, tensors);
   return call;
 }

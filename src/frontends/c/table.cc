@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // The tables of sheaf/c_tables.h.
-#include "sheaf/table.h"
-
 #include <algorithm>
 #include <cstring>
 #include <memory>
 
-#include "frontends/c/dlpack.h"
-#include "frontends/c/options.h"
-#include "frontends/c/plan.h"
-#include "frontends/c/queue.h"
+#include "frontends/c/bag_call.h"
+#include "frontends/c/table_call.h"
+#include "plan/byte_ranges.h"
 #include "plan/encoded_gather.h"
-#include "plan/refuse.h"
-#include "support/text.h"
-
-struct sheaf_table_handle {
-  sheaf::Table table;
-  DLDataType dtype;         // of the elements, as the caller spells it
-  sheaf::TensorSpec shown;  // what sheaf_table_tensor says: of encoded rows the decoded ones
-};
 
 namespace sheaf {
-namespace {
 
 const sheaf_table_handle& required_table(const sheaf_table_handle* table, const char* call) {
   if (table == nullptr) {
@@ -30,6 +18,8 @@ const sheaf_table_handle& required_table(const sheaf_table_handle* table, const 
   }
   return *table;
 }
+
+namespace {
 
 sheaf_table_handle*& table_place(sheaf_table_handle** table, const char* call) {
   if (table == nullptr) {
@@ -71,32 +61,29 @@ sheaf_table_handle* new_handle(const Table& table, const TableOptions& options,
                                 shown};
 }
 
-Request table_request(const sheaf_gather_options& options) {
-  return request_from(GatherOptions{.axis = options.axis, .batch_dims = options.batch_dims});
-}
-Request table_request(const sheaf_gather_elements_options& options) {
-  return request_from(
-      GatherElementsOptions{.axis = options.axis, .broadcast = options.broadcast != 0});
-}
-Request table_request(const sheaf_gather_nd_options& options) {
-  return request_from(GatherNdOptions{.batch_dims = options.batch_dims});
+std::shared_ptr<void> held_by(void (*release)(void* held), void* held) {
+  return {held, [release](void* last) {
+            if (release != nullptr) {
+              release(last);
+            }
+          }};
 }
 
-// Both kinds of plans on a queue: what run_in_place of queue.h does for plans that need a
-// workspace, which a table has itself.
-template <class Start, class Finish>
-void run_on_queue(std::string_view device, sheaf_queue* queue, int threads, const Start& start,
-                  const Finish& finish) {
-  if (device.empty()) {
-    start(Queue{.threads = threads > 0 || queue == nullptr ? threads : queue->threads});
-  } else if (queue != nullptr) {
-    finish_queue(*queue);
-    start(view_of(*queue));
-    queue->unreported = finish;
-  } else {
-    start(Queue{.device = device});
-    finish(Queue{.device = device});
+// Scatters write to it, unless its elements share memory: their plan refuses it then.
+Table table_of(const Tensor& rows, std::string_view device, const std::shared_ptr<void>& held) {
+  const bool on_host = device.empty();
+  if (!elements_disjoint(rows.spec)) {
+    return on_host ? Table::host(rows, held) : Table::device(device, rows, held);
   }
+  return on_host ? Table::host_writable(rows, held) : Table::device_writable(device, rows, held);
+}
+
+[[noreturn]] void refuse_encoded_place(std::string_view device) {
+  throw Error(Refusal{.cause = {Reason::kMemory, "data"},
+                      .who = "sheaf_table_encoded",
+                      .what = "encoded rows on a device",
+                      .detail = cat("the rows are in memory of device ", device),
+                      .next = "rows in host memory, or sheaf_bag"});
 }
 
 void gather_from(const Table& table, const Request& r, DType type, const void* indices,
@@ -137,15 +124,7 @@ sheaf_status gather_once(const sheaf_table_handle* given, const char* call, cons
     r.indices = at.spec;
     r.set_output(to.spec);
     r.rule = index_rule(r, chosen.rule);
-    if (std::string other = other_device(placement.device(), how.queue); !other.empty()) {
-      refuse(r, {Reason::kMemory}, "queue of another device", std::move(other),
-             "a queue of the tensors' device, or none");
-    }
-    if (how.threads < 0) {
-      refuse(r, {Reason::kOption}, "threads out of range",
-             cat("threads = ", how.threads, ", but it is a number of threads"),
-             "0 for as many as pay");
-    }
+    check_run(r, placement.device(), how);
     gather_from(table.table, r, to.spec.dtype, at.data, to.data, placement.device(), how);
   });
 }
@@ -162,6 +141,9 @@ void copy_counts(const TableStats& from, sheaf_table_counts& to) {
   to.staging_pinned = from.staging_pinned ? 1 : 0;
   std::memset(to.way, 0, sizeof to.way);
   from.way.copy(to.way, sizeof to.way - 1);
+  to.rows_scattered = from.rows_scattered;
+  to.bytes_to_host = from.bytes_to_host;
+  to.rows_prefetched = from.rows_prefetched;
 }
 
 }  // namespace
@@ -182,21 +164,28 @@ sheaf_status sheaf_table_open(const char* path, const char* name,
 sheaf_status sheaf_table_memory(const DLTensor* data, void (*release)(void* held), void* held,
                                 const sheaf_table_options* options, sheaf_table_handle** table) {
   return sheaf::at_c_boundary([&] {
-    const std::shared_ptr<void> kept(held, [release](void* last) {
-      if (release != nullptr) {
-        release(last);
-      }
-    });
+    const std::shared_ptr<void> kept = sheaf::held_by(release, held);
     sheaf_table_handle*& place = sheaf::table_place(table, "sheaf_table_memory");
     const sheaf::DlpackArgument argument{"sheaf_table_memory", "data"};
     sheaf::Placement placement;
     const sheaf::Tensor rows = placement.place(sheaf::required_tensor(data, argument), argument);
     const sheaf::TableOptions chosen = sheaf::table_options(options, "sheaf_table_memory");
-    const sheaf::ConstTensor tensor{rows.data, rows.spec};
-    place = sheaf::new_handle(placement.device().empty()
-                                  ? sheaf::Table::host(tensor, kept)
-                                  : sheaf::Table::device(placement.device(), tensor, kept),
-                              chosen, data->dtype);
+    place = sheaf::new_handle(sheaf::table_of(rows, placement.device(), kept), chosen, data->dtype);
+  });
+}
+
+sheaf_status sheaf_table_encoded(const sheaf_table* data, void (*release)(void* held), void* held,
+                                 const sheaf_table_options* options, sheaf_table_handle** table) {
+  return sheaf::at_c_boundary([&] {
+    const std::shared_ptr<void> kept = sheaf::held_by(release, held);
+    sheaf_table_handle*& place = sheaf::table_place(table, "sheaf_table_encoded");
+    sheaf::Placement placement;
+    const sheaf::Encoded rows = sheaf::read_table(data, "sheaf_table_encoded", placement);
+    if (!placement.device().empty()) {
+      sheaf::refuse_encoded_place(placement.device());
+    }
+    const sheaf::TableOptions chosen = sheaf::table_options(options, "sheaf_table_encoded");
+    place = sheaf::new_handle(sheaf::Table::host_encoded(rows, kept), chosen, {});
   });
 }
 
