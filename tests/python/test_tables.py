@@ -160,6 +160,91 @@ def test_scatters_write_the_array():
         table.scatter([0], updates[:1])
 
 
+@pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min", "mean"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_scatters_have_the_results_of_arrays(reduction, order):
+    data = np.asarray(ROWS, order=order).copy(order="K")
+    expected = ROWS.copy()
+    table = sheaf.Table(data)
+    ids, updates = RNG.integers(-50, 50, 70), RNG.standard_normal((70, 6)).astype(np.float32)
+    for keywords in ({}, {"include_self": False}, {"out_of_range": "skip", "threads": 1}):
+        sheaf.scatter(expected, ids, updates, reduction=reduction, out=expected, **keywords)
+        table.scatter(ids, updates, reduction=reduction, **keywords)
+        np.testing.assert_array_equal(data, expected)
+    columns = RNG.standard_normal((50, 2)).astype(np.float32)
+    sheaf.scatter(expected, [4, 1], columns, 1, out=expected)
+    table.scatter([4, 1], columns, axis=1)
+    np.testing.assert_array_equal(data, expected)
+    stats = table.stats()
+    assert stats["way"] == "host" and stats["calls"] == 4 and stats["rows_scattered"] >= 210
+
+
+def test_updates_are_cast_and_repeated():
+    data = ROWS.copy()
+    table = sheaf.Table(data)
+    table.scatter([1, 2], 7)                                # lists and numbers
+    assert (data[1:3] == 7).all()
+    table.scatter([1, 2], np.arange(6.0))                   # f64, one row for all
+    np.testing.assert_array_equal(data[1:3], [np.arange(6)] * 2)
+    with pytest.raises(sheaf.DTypeError):
+        sheaf.Table(np.arange(4)).scatter([0], [0.5])
+    halves = np.zeros((3, 2), np.float16)
+    sheaf.Table(halves).scatter([0, 0], np.full((2, 2), 0.1), reduction="add", accumulate="f32")
+    np.testing.assert_array_equal(halves[0], np.float16(np.float32(2) * np.float32(np.float16(0.1))))
+    days = np.zeros(3, "M8[D]")
+    sheaf.Table(days).scatter([1], np.array(["2020-01-02"], "M8[D]"))
+    assert str(days[1]) == "2020-01-02"
+    with pytest.raises(sheaf.DTypeError, match="updates is datetime64.s., but the table is"):
+        sheaf.Table(days).scatter([1], np.zeros(1, "M8[s]"))
+
+
+def test_scatters_that_are_refused_change_nothing():
+    data = ROWS.copy()
+    table = sheaf.Table(data)
+    row = np.ones((1, 6), np.float32)
+    for call in (lambda out: out([50], row), lambda out: out([0.5], row),
+                 lambda out: out([0], np.ones((3, 5), np.float32)),
+                 lambda out: out([0], row, reduction="most"), lambda out: out([0], row, axis=2),
+                 lambda out: out([0], row, threads=-1), lambda out: out(None, row)):
+        with pytest.raises(sheaf.Error) as of_array:
+            call(lambda *rest, **named: sheaf.scatter(ROWS, *rest, **named))
+        with pytest.raises(type(of_array.value)):
+            call(table.scatter)
+    with pytest.raises(TypeError, match="speed"):
+        table.scatter([0], row, speed=1)
+    with pytest.raises(sheaf.Error, match="overlap"):
+        table.scatter([0, 1], data[1:3])
+    np.testing.assert_array_equal(data, ROWS)
+    assert table.stats()["rows_scattered"] == 0
+    once = np.broadcast_to(np.float32([1, 2]), (3, 2))
+    once.flags.writeable = True
+    with pytest.raises(sheaf.Error):
+        sheaf.Table(once).scatter([0], np.zeros((1, 2), np.float32))
+    np.testing.assert_array_equal(once[0], [1, 2])
+
+
+def test_arrays_are_writable_or_not_when_a_scatter_looks():
+    data = ROWS.copy()
+    data.flags.writeable = False
+    table = sheaf.Table(data)
+    with pytest.raises(sheaf.Error, match="read-only"):
+        table.scatter([0], np.zeros((1, 6), np.float32))
+    data.flags.writeable = True
+    table.scatter([0], np.zeros((1, 6), np.float32))
+    assert not data[0].any()
+
+
+def test_prefetch_is_a_hint(file):
+    for table in (sheaf.Table(ROWS, cache_bytes=1 << 10), sheaf.Table(file), sheaf.Table(encoded())):
+        assert table.prefetch(IDS % 40) is None
+        table.prefetch([99])                                # left out
+        assert table.stats()["rows_prefetched"] == 0        # the host has no such cache
+    with pytest.raises(sheaf.AxisError):
+        sheaf.Table(ROWS).prefetch([0], axis=2)
+    with pytest.raises(sheaf.Error):
+        sheaf.Table(ROWS).prefetch([0.5])
+
+
 def test_files(file, tmp_path):
     table = sheaf.Table(file, pieces=2, piece_bytes=1000)
     np.testing.assert_array_equal(table.gather(IDS), ROWS[IDS])
@@ -177,6 +262,7 @@ def test_files(file, tmp_path):
     assert table.file_stats["reader"] == "pread"
     table.scatter([3], np.zeros((1, 6), np.float32))
     assert not np.load(file)[3].any() and not table.gather([3]).any()
+    assert table.stats()["rows_scattered"] == 1
     with pytest.raises(sheaf.FileNotFoundError):
         sheaf.Table(tmp_path / "none.npy")
     with pytest.raises(sheaf.Error, match="nope"):

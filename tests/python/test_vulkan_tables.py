@@ -47,6 +47,59 @@ def test_cached_rows_and_writes():
 
 
 @here
+def test_a_scatter_drops_only_what_it_wrote():
+    rows = ROWS.copy()
+    table = sheaf.Table(rows, cache_bytes=1 << 16)
+    again = sheaf.Table(table, cache_bytes=1 << 16)
+    at = array(np.arange(20))
+    for _ in range(3):
+        table.gather(at)
+        again.gather(at)
+    hits = table.stats()["cache_hits"], again.stats()["cache_hits"]
+    table.scatter(array([3, 4]), array(np.zeros((1, 8), np.float32)), reduction="none")
+    assert not rows[3:5].any()
+    for each, before in zip((table, again), hits):
+        np.testing.assert_array_equal(each.gather(at).numpy(), rows[:20])
+        assert each.stats()["cache_hits"] == before + 18
+    assert table.stats()["bytes_to_host"] > 0
+    with pytest.raises(sheaf.IndexError, match=r"indices\[1\] = 60"):
+        table.scatter(array([0, 60]), array(np.ones((2, 8), np.float32)))
+    table.scatter(array([5]), np.ones((1, 8)))              # from two places, by the host
+    assert (rows[5] == 1).all()
+    np.testing.assert_array_equal(table.gather(at).numpy(), rows[:20])
+
+
+@here
+def test_prefetched_rows_are_hits():
+    table = sheaf.Table(ROWS, cache_bytes=1 << 16)
+    table.prefetch(array([3, -1, 7, 60]))                   # the last is left out
+    assert table.stats()["rows_prefetched"] == 3
+    np.testing.assert_array_equal(table.gather(array([-1, 7, 3])).numpy(), ROWS[[-1, 7, 3]])
+    assert (table.stats()["cache_hits"], table.stats()["cache_misses"]) == (3, 0)
+
+
+@here
+def test_scatters_into_a_device_and_into_a_file(tmp_path):
+    there = array(ROWS)
+    table = sheaf.Table(there)
+    table.scatter(array([3]), array(np.zeros((1, 8), np.float32)))
+    assert table.stats()["way"] == "device"
+    table.scatter([4], np.zeros((1, 8), np.float32))
+    assert table.stats()["way"] == "upload"
+    expected = ROWS.copy()
+    expected[3:5] = 0
+    np.testing.assert_array_equal(there.numpy(), expected)
+    with pytest.raises(sheaf.IndexError):
+        table.scatter(array([60]), array(np.ones((1, 8), np.float32)))
+    np.testing.assert_array_equal(there.numpy(), expected)
+    np.save(tmp_path / "t.npy", ROWS)
+    table = sheaf.Table(tmp_path / "t.npy", cache_bytes=1 << 16)
+    table.scatter(array([3, 4]), array(np.zeros((2, 8), np.float32)))
+    np.testing.assert_array_equal(np.load(tmp_path / "t.npy"), expected)
+    np.testing.assert_array_equal(table.gather(array([2, 3])).numpy(), expected[2:4])
+
+
+@here
 def test_files_and_encoded_rows(tmp_path):
     np.save(tmp_path / "t.npy", ROWS)
     table = sheaf.Table(tmp_path / "t.npy", piece_bytes=100)
