@@ -49,8 +49,9 @@ struct TableState;    // what calls on queues keep from one to the next: sheaf/t
 struct TableOptions;  // sheaf/table.h
 struct FileOptions;
 
-enum class TablePlace : uint8_t { kFile, kHost, kDevice };
-std::string_view to_string(TablePlace place);  // "file", "host", "device"
+// kSharded: on the ranks of a group of processes (table_of() of sheaf/sharded.h).
+enum class TablePlace : uint8_t { kFile, kHost, kDevice, kSharded };
+std::string_view to_string(TablePlace place);  // "file", "host", "device", "sharded"
 
 // One tensor, wherever it lies: in a file, in host memory or in memory of a device. Cheap to copy;
 // copies share the open file, or hold the memory. Safe to use from many threads. A scatter in place

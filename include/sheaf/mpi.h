@@ -23,6 +23,7 @@ using sharded::plan_scatter_nd;
 using sharded::ShardedOptions;
 using sharded::ShardedPlan;
 using sharded::Split;
+using sharded::table_of;
 
 // Collective: a duplicate of `comm`, whose messages cannot meet the caller's. Freeing it is
 // collective, too.

@@ -263,6 +263,15 @@ ShardedPlan plan_scatter_nd(const ShardedTensor& data, const TensorSpec& indices
                             const TensorSpec& updates, const ScatterNdOptions& = {},
                             const ShardedOptions& = {});
 
+// The rows of a tensor that is split along axis 0 as a table (sheaf/table.h): gathers of whole rows
+// and bags, with each rank's own indices, output, queue and cache, on the host or on its device;
+// prefetch(). Such calls, and freeing the last copy of the table, are collective: every rank makes
+// as many, in the same order; what a rank asks for, and in how many pieces, is its own. One rank
+// may gather where another bags or prefetches. An error on one is thrown on all of them; a bad
+// index before anything is written. finish(), stats() and explain() are not collective. Rows of
+// other scatters stay in caches until forget_cached_rows(); run_scatter() is refused.
+Table table_of(const ShardedTensor& data, const ShardedOptions& = {});
+
 }  // namespace sheaf::sharded
 
 #pragma GCC visibility pop

@@ -152,12 +152,12 @@ class MemorySpace final : public ByteSpace {
   int64_t bytes_;
 };
 
-[[noreturn]] void refuse_device_memory(const std::string& device) {
+[[noreturn]] void refuse_elsewhere(const std::string& where) {
   throw Error(Refusal{.code = ErrorCode::kUnsupported,
                       .cause = {Reason::kMemory, "data"},
                       .who = "table",
                       .what = "not on the host",
-                      .detail = cat("its rows are in memory of device ", device),
+                      .detail = cat("its rows are ", where),
                       .next = "run(plan, table, indices, output, queue) of sheaf/table.h"});
 }
 
@@ -178,7 +178,10 @@ std::unique_ptr<ByteSpace> open_space(const Table& table, const FileOptions& opt
   check_options(table.info().path, options);
   const TableSource& source = *table.source();
   if (source.memory && !source.memory->device.empty()) {
-    refuse_device_memory(source.memory->device);
+    refuse_elsewhere(cat("in memory of device ", source.memory->device));
+  }
+  if (source.shards != nullptr) {
+    refuse_elsewhere("on several ranks");
   }
   if (!source.file) {
     return std::make_unique<MemorySpace>(source, table.info().bytes);

@@ -13,11 +13,12 @@
 namespace sheaf {
 
 namespace tables {
+class ShardedRows;  // tables/sharded_rows.h
 class WrittenRows;  // tables/written_rows.h
-}
+}  // namespace tables
 
-// One of six: bytes in a file (plain), a deflated part of a file, packed elements, bytes in memory,
-// the caller's host memory, or memory of a device.
+// One of seven: bytes in a file (plain), a deflated part of a file, packed elements, bytes in
+// memory, the caller's host memory, memory of a device, or parts on several ranks.
 struct TableSource {
   io::FilePointer file;  // null: in memory
   // All files that were opened together: a model, its shards, its external data.
@@ -42,6 +43,7 @@ struct TableSource {
     std::shared_ptr<tables::WrittenRows> writes = nullptr;
   };
   std::optional<Memory> memory;
+  std::shared_ptr<tables::ShardedRows> shards;  // null: all of it is in reach of this process
 
   const std::byte* host_bytes() const { return memory ? memory->data : bytes.data(); }
   bool is_plain() const { return file && !deflated && !packed; }

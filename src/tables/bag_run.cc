@@ -14,6 +14,7 @@
 #include "support/text.h"
 #include "tables/bag_pieces.h"
 #include "tables/row_source.h"
+#include "tables/sharded_rows.h"
 #include "tables/state.h"
 #include "tables/ways.h"
 
@@ -236,28 +237,33 @@ void check_bag_table(const BagPlan& plan, const Table& data) {
   }
 }
 
-}  // namespace
-}  // namespace tables
-
-void run(const BagPlan& plan, const Table& data, const BagMemory& memory, const Queue& queue) {
-  tables::check_bag_table(plan, data);
+void run_bag(const BagPlan& plan, const Table& data, const BagMemory& memory, const Queue& queue) {
+  check_bag_table(plan, data);
   const Plan row = plan_gather(data.spec(), TensorSpec(i64, {0}));
-  const tables::Call call{
+  const Call call{
       .plan = row, .table = data, .queue = queue, .device = prepared_device(queue), .bag = &plan};
-  const std::string_view way = tables::choose_way(call).name;
+  const std::string_view way = choose_way(call).name;
   TableStats stats;
-  if (way == "ring" || way == "file") {
-    tables::check_bag_call(plan, memory);
-    stats = tables::run_bag_in_pieces(plan, memory, data, call);
+  if (way == "ring" || way == "file" || way == "sharded") {
+    check_bag_call(plan, memory);
+    stats = run_bag_in_pieces(plan, memory, data, call);
   } else {
     const void* const stored = way == "mapped"
                                    ? data.state().seen_by_device(data, *call.device).value()
                                    : data.source()->host_bytes();
-    stats = tables::run_bag_on(stored, plan, memory, call);
+    stats = run_bag_on(stored, plan, memory, call);
   }
   stats.calls = 1;
   stats.way = way;
   data.state().add(stats);
+}
+
+}  // namespace
+}  // namespace tables
+
+void run(const BagPlan& plan, const Table& data, const BagMemory& memory, const Queue& queue) {
+  tables::on_all_ranks(data, plan.request().name,
+                       [&] { tables::run_bag(plan, data, memory, queue); });
 }
 
 void finish(const BagPlan& plan, const Table& data, const Queue& queue) {

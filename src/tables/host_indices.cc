@@ -12,7 +12,9 @@ namespace {
 
 int64_t bytes_of(const TensorSpec& spec) { return element_count(spec.sizes) * spec.dtype.bytes(); }
 
-// On as many threads as pay; who is to blame is looked for only if there is somebody.
+}  // namespace
+
+// Who is to blame is looked for only if there is somebody.
 void check_on_host(const Plan& plan, const std::byte* indices, int threads) {
   const Launch launch = host_launch({.threads = threads});
   for (const Backend* const backend : host_backends()) {
@@ -27,8 +29,6 @@ void check_on_host(const Plan& plan, const std::byte* indices, int threads) {
   }
   throw_first_bad_index(plan, indices);
 }
-
-}  // namespace
 
 HostIndices::HostIndices(const Call& call, Lane& lane)
     : plan_(io::with_indices(call.plan, io::packed_like(call.plan.indices()))) {

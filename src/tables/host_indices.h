@@ -23,4 +23,8 @@ class HostIndices {
   const std::byte* data_ = nullptr;
 };
 
+// Throws IndexError if one of the indices, which are on the host, is bad. On at most `threads`
+// threads; 0: as many as pay.
+void check_on_host(const Plan& plan, const std::byte* indices, int threads);
+
 }  // namespace sheaf::tables

@@ -4,6 +4,7 @@
 #include "execution/host_steps.h"
 #include "io/gather.h"
 #include "io/source.h"
+#include "tables/sharded_rows.h"
 #include "tables/written_rows.h"
 
 namespace sheaf::tables {
@@ -64,6 +65,9 @@ std::unique_ptr<RowSource> open_rows(const Table& table, const TableOptions& opt
     const TableSource& source = *table.source();
     return std::make_unique<HostRows>(
         source.host_bytes(), source.memory ? source.memory->writes : nullptr, options.threads);
+  }
+  if (table.place() == TablePlace::kSharded) {
+    return open_sharded_rows(*table.source()->shards);
   }
   return std::make_unique<FileRows>(table, options.file);
 }

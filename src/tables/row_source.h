@@ -29,7 +29,7 @@ class RowSource {
   virtual void check_unchanged() const {}
 };
 
-// Of a table in host memory, or in a file: in the version that is current now.
+// Of a table in host memory, on ranks, or in a file: in the version that is current now.
 std::unique_ptr<RowSource> open_rows(const Table& table, const TableOptions& options);
 
 // While it lives, scatters of this table into host memory wait.

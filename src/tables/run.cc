@@ -14,6 +14,7 @@
 #include "tables/row_source.h"
 #include "tables/runs.h"
 #include "tables/scatter_call.h"
+#include "tables/sharded_rows.h"
 #include "tables/state.h"
 
 namespace sheaf {
@@ -99,12 +100,14 @@ void run(const Plan& plan, const Table& data, const void* indices, void* output,
            "this is a scatter, but it was run as a gather on a table",
            "a plan of a gather, or run_scatter");
   }
-  check_planned(plan, "data", data.spec(), plan.data());
-  const tables::Call call{plan, data, queue, prepared_device(queue), indices, output, place};
-  const tables::Way& way = tables::choose_way(call);
-  TableStats stats = way.run(call);
-  stats.way = way.name;
-  data.state().add(stats);
+  tables::on_all_ranks(data, plan.request().name, [&] {
+    check_planned(plan, "data", data.spec(), plan.data());
+    const tables::Call call{plan, data, queue, prepared_device(queue), indices, output, place};
+    const tables::Way& way = tables::choose_way(call);
+    TableStats stats = way.run(call);
+    stats.way = way.name;
+    data.state().add(stats);
+  });
 }
 
 void run(const EncodedGatherPlan& plan, const Table& data, const void* indices, void* output,
@@ -137,12 +140,16 @@ void prefetch(const Plan& plan, const Table& data, const void* indices, const Qu
     refuse(plan.request(), {Reason::kPlan}, "plan of another operator",
            "this is a scatter, but rows are prefetched for a gather", "a plan of a gather");
   }
-  check_planned(plan, "data", data.spec(), plan.data());
-  const tables::Call call{plan, data, queue, prepared_device(queue), indices, nullptr, place};
-  const tables::Way* const way = tables::find_way(call);
-  if (call.device != nullptr && way != nullptr && (way->name == "ring" || way->name == "file")) {
-    data.state().add(tables::prefetch_ring(call));
-  }
+  tables::on_all_ranks(data, plan.request().name, [&] {
+    check_planned(plan, "data", data.spec(), plan.data());
+    const tables::Call call{plan, data, queue, prepared_device(queue), indices, nullptr, place};
+    const tables::Way* const way = tables::find_way(call);
+    const bool fetches =
+        way != nullptr && (way->name == "ring" || way->name == "file" || way->name == "sharded");
+    if (call.device != nullptr && fetches) {
+      data.state().add(tables::prefetch_ring(call));
+    }
+  });
 }
 
 void finish(const Plan& plan, const Table& data, const Queue& queue) {
@@ -166,7 +173,7 @@ std::vector<WayReport> table_ways(const Plan& plan, const Table& data, const Que
   }
   const tables::Call call{plan, data, queue, prepared_device(queue)};
   std::vector<WayReport> reports;
-  for (const tables::Way& way : tables::ways()) {
+  for (const tables::Way& way : tables::ways_of(data)) {
     reports.push_back({way.name, tables::answer(way, call), way.refusal(call).empty()});
   }
   return reports;
@@ -181,7 +188,7 @@ std::string explain(const Plan& plan, const Table& data, const Queue& queue) {
   const std::string& forced = data.state().options.way;
   std::string text = cat("rows of ", plan.nest().row_bytes, " bytes, by the way \"", chosen.name,
                          "\"", forced.empty() ? "" : " that the options name", "\n");
-  for (const tables::Way& way : tables::ways()) {
+  for (const tables::Way& way : tables::ways_of(data)) {
     const std::string answer = tables::answer(way, call);
     text += cat("  ", way.name, ": ", answer.empty() ? "takes the call" : answer, "\n");
   }

@@ -27,4 +27,7 @@ TableStats run_file(const Call& call);
 // From a device to the host, in pieces.
 TableStats run_download(const Call& call);
 
+// From several ranks into host memory; on a device, the ring.
+TableStats run_sharded(const Call& call);
+
 }  // namespace sheaf::tables

@@ -20,7 +20,8 @@ struct ScatterWay {
 };
 
 std::string target_elsewhere(const Table& table) {
-  return table.place() == TablePlace::kDevice
+  return table.place() == TablePlace::kSharded ? std::string("the table is on several ranks")
+         : table.place() == TablePlace::kDevice
              ? cat("the table is in memory of device ", table.source()->memory->device)
              : cat("the table is in ",
                    table.place() == TablePlace::kFile ? "a file" : "host memory");
@@ -92,6 +93,11 @@ void check_target(const Plan& plan, const Table& table) {
     refuse_as(ErrorCode::kUnsupported, plan.request(), {Reason::kMemory, "data"},
               "encoded rows are only read", cat("the table is ", table.info().encoded.str()),
               "a scatter into the decoded table");
+  }
+  if (table.place() == TablePlace::kSharded) {
+    refuse_as(ErrorCode::kUnsupported, plan.request(), {Reason::kMemory, "data"},
+              "a sharded table is only read", "its rows are on several ranks",
+              "plan_scatter of sheaf/sharded.h, then forget_cached_rows");
   }
   check_planned(plan, "data", table.spec(), plan.data());
   check_planned(plan, "output", table.spec(), plan.output());

@@ -89,6 +89,7 @@ std::string_view to_string(TablePlace place) {
     case TablePlace::kFile: return "file";
     case TablePlace::kHost: return "host";
     case TablePlace::kDevice: return "device";
+    case TablePlace::kSharded: return "sharded";
   }
   return "unknown";
 }
@@ -143,6 +144,9 @@ Table Table::device(std::string_view device, const ConstTensor& data,
 TablePlace Table::place() const {
   if (source_->memory && !source_->memory->device.empty()) {
     return TablePlace::kDevice;
+  }
+  if (source_->shards != nullptr) {
+    return TablePlace::kSharded;
   }
   return source_->file ? TablePlace::kFile : TablePlace::kHost;
 }

@@ -9,6 +9,7 @@
 #include "support/text.h"
 #include "tables/costs.h"
 #include "tables/runs.h"
+#include "tables/sharded_rows.h"
 #include "tables/state.h"
 
 namespace sheaf::tables {
@@ -29,6 +30,7 @@ std::string place_of(const Table& table) {
     case TablePlace::kFile: return "in a file";
     case TablePlace::kHost: return "in host memory";
     case TablePlace::kDevice: return cat("in memory of device ", table.source()->memory->device);
+    case TablePlace::kSharded: return "on several ranks";
   }
   return {};
 }
@@ -161,6 +163,16 @@ std::string download_refusal(const Call& call) {
                                                    : encoded(call);
 }
 
+// Ranks send rows whole.
+std::string sharded_refusal(const Call& call) {
+  const Nest& nest = call.plan.nest();
+  const int64_t row_bytes = call.table.source()->shards->row_bytes();
+  return !nest.empty() && nest.row_bytes % row_bytes != 0
+             ? cat("rows of ", nest.row_bytes, " bytes are parts of the table's, of ", row_bytes,
+                   "; ranks send whole ones")
+             : captured(call);
+}
+
 constexpr Way kWays[] = {
     {"host", host_refusal, nullptr, run_on_host},
     {"device", device_refusal, nullptr, run_on_device},
@@ -170,10 +182,11 @@ constexpr Way kWays[] = {
     {"file", file_refusal, nullptr, run_file},
     {"download", download_refusal, nullptr, run_download},
 };
+constexpr Way kShardedWays[] = {{"sharded", sharded_refusal, nullptr, run_sharded}};
 
 [[noreturn]] void refuse_ways(const Call& call, std::string_view forced) {
   std::string refusals;
-  for (const Way& way : kWays) {
+  for (const Way& way : ways_of(call.table)) {
     if (forced.empty() || way.name == forced) {
       refusals += cat(refusals.empty() ? "" : "; ", way.name, ": ", way.refusal(call));
     }
@@ -185,7 +198,9 @@ constexpr Way kWays[] = {
 
 }  // namespace
 
-std::span<const Way> ways() { return kWays; }
+std::span<const Way> ways_of(const Table& table) {
+  return table.place() == TablePlace::kSharded ? std::span<const Way>(kShardedWays) : kWays;
+}
 
 std::string decided_by(const Call& call) {
   if (!call.table.state().options.way.empty() || !mapped_refusal(call).empty() ||
@@ -211,7 +226,7 @@ std::string answer(const Way& way, const Call& call) {
 
 const Way* find_way(const Call& call) {
   const std::string& forced = call.table.state().options.way;
-  for (const Way& way : kWays) {
+  for (const Way& way : ways_of(call.table)) {
     const bool takes = forced.empty() ? answer(way, call).empty()
                                       : way.name == forced && way.refusal(call).empty();
     if (takes) {

@@ -34,8 +34,8 @@ struct Way {
   TableStats (*run)(const Call& call);
 };
 
-// In the order in which they are asked.
-std::span<const Way> ways();
+// Of a table, in the order in which they are asked.
+std::span<const Way> ways_of(const Table& table);
 
 // What a way says to a call, where none is forced.
 std::string answer(const Way& way, const Call& call);

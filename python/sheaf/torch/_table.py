@@ -119,9 +119,13 @@ class Table(torch.nn.Module):
 
     def changed(self) -> None:
         """To be called after the weight was written to: cached rows are fetched again."""
+        self._attached().forget_cached_rows()
+
+    def _attached(self) -> Rows:
+        """The rows of the weight, which may have moved."""
         if self.weight is not None and self.weight.data_ptr() != self._seen:
             self._attach()
-        self.rows.forget_cached_rows()
+        return self.rows
 
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
         return self  # the weight stays where it is

@@ -55,8 +55,8 @@ class _TableOptimizer(torch.optim.Optimizer):
                 rows, sums = gradient
                 old = _wide(gather(table.weight, rows))
                 change = self._change(table, rows, _wide(sums), group)
-                _store(table.weight, rows, old - change)
-            table.changed()
+                # Other rows stay where they are cached.
+                table._attached().scatter(rows, (old - change).to(table.weight.dtype))
         return loss
 
     def _change(self, table: Table, rows: Tensor, sums: Tensor, group: dict[str, Any]) -> Tensor:

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "tables/sharded_rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "distributed/sharded_tensor.h"
+#include "support/checked.h"
+
+namespace sheaf::tables {
+namespace {
+
+// Of a round: as a piece of a ring, so that a piece takes one round.
+constexpr int64_t kShardedRoundBytes = int64_t{4} << 20;
+constexpr int64_t kMostRoundRows = int64_t{1} << 16;
+constexpr int64_t kNotWanted = -1;
+
+int64_t bytes_of_entry(const TensorSpec& spec) {
+  int64_t bytes = spec.dtype.bytes();
+  for (int d = 1; d < spec.rank(); ++d) {
+    bytes = saturating_mul(bytes, spec.sizes[d]);  // the plan refuses such a tensor
+  }
+  return bytes;
+}
+
+int64_t rows_per_round(int64_t row_bytes) {
+  return std::clamp<int64_t>(kShardedRoundBytes / std::max<int64_t>(row_bytes, 1), 1,
+                             kMostRoundRows);
+}
+
+class FetchedFromRanks final : public RowSource {
+ public:
+  explicit FetchedFromRanks(ShardedRows& rows) : rows_(rows) { rows_.open(); }
+
+  // Rows of a nest are whole rows of the table, one or several.
+  void fetch(std::span<const int64_t> offsets, int64_t row_bytes, std::byte* to) override {
+    const int64_t each = row_bytes / rows_.row_bytes();
+    numbers_.clear();
+    for (const int64_t offset : offsets) {
+      for (int64_t i = 0; i < each; ++i) {
+        numbers_.push_back(offset / rows_.row_bytes() + i);
+      }
+    }
+    rows_.fetch(numbers_, to);
+  }
+
+ private:
+  ShardedRows& rows_;
+  std::vector<int64_t> numbers_;
+};
+
+}  // namespace
+
+ShardedRows::ShardedRows(const sharded::ShardedTensor& data, const sharded::ShardedOptions& options)
+    : row_bytes_(bytes_of_entry(data.spec())),
+      indices_(i64, {rows_per_round(row_bytes_)}),
+      plan_(plan_gather(
+          data, indices_,
+          {.rule = {.negative = Negative::kOutOfRange, .out_of_range = OutOfRange::kFill}},
+          options)),
+      group_(*data.state().group) {
+  group_.together("table", [&] {
+    asked_.resize(static_cast<size_t>(indices_.sizes[0]), kNotWanted);
+    received_.resize(static_cast<size_t>(indices_.sizes[0] * row_bytes_));
+  });
+}
+
+void ShardedRows::call(std::string_view who, const std::function<void()>& work) {
+  const std::lock_guard lock(one_call_);
+  who_ = who;
+  failed_ = nullptr;
+  all_know_ = false;
+  try {
+    work();
+  } catch (...) {
+    failed_ = std::current_exception();
+    if (all_know_ || group_.ranks() == 1) {
+      throw;
+    }
+  }
+  serve_others();
+}
+
+void ShardedRows::open() {
+  if (agree(Want::kToBegin) == Want::kRows) {
+    round();
+  }
+}
+
+void ShardedRows::fetch(std::span<const int64_t> rows, std::byte* to) {
+  while (!rows.empty()) {
+    const auto some = rows.first(std::min(rows.size(), asked_.size()));
+    std::copy(some.begin(), some.end(), asked_.begin());
+    agree(Want::kRows);
+    round();
+    const auto bytes = std::ssize(some) * row_bytes_;
+    std::memcpy(to, received_.data(), static_cast<size_t>(bytes));
+    to += bytes;
+    rows = rows.subspan(some.size());
+  }
+}
+
+// What the most demanding rank wants. Throws on all ranks if one has failed.
+ShardedRows::Want ShardedRows::agree(Want mine) {
+  const auto most = static_cast<Want>(group_.largest(static_cast<int64_t>(mine)));
+  if (most == Want::kEnd) {
+    all_know_ = true;
+    group_.together(who_, [&] {
+      if (failed_) {
+        std::rethrow_exception(failed_);
+      }
+    });
+  }
+  return most;
+}
+
+// All ranks are here. What goes wrong is thrown on each of them.
+void ShardedRows::round() {
+  try {
+    plan_.run({asked_.data(), indices_}, {received_.data(), plan_.output()});
+  } catch (...) {
+    all_know_ = true;
+    throw;
+  }
+  std::fill(asked_.begin(), asked_.end(), kNotWanted);
+}
+
+void ShardedRows::serve_others() {
+  for (;;) {
+    const Want most = agree(failed_ ? Want::kEnd : Want::kNothing);
+    if (most == Want::kNothing) {
+      return;
+    }
+    if (most == Want::kRows) {
+      round();
+    }
+  }
+}
+
+std::unique_ptr<RowSource> open_sharded_rows(ShardedRows& rows) {
+  return std::make_unique<FetchedFromRanks>(rows);
+}
+
+}  // namespace sheaf::tables
