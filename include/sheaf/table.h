@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows from wherever a table lies to wherever a queue runs. The table is in host memory, in a file
-// or on a device; indices and output are in memory of the queue.
+// Rows from wherever a table lies to wherever a queue runs. The table is in host memory, in a file,
+// on a device or on several ranks (table_of of sheaf/sharded.h); indices and output are in memory
+// of the queue.
 //
 //   sheaf::Table table = sheaf::open_table("model.safetensors", "embed.weight");
 //   sheaf::Plan plan = sheaf::plan_gather(table.spec(), indices_spec);

@@ -6,13 +6,14 @@
 
 #include "distributed/sharded_tensor.h"
 #include "support/checked.h"
+#include "support/text.h"
 
 namespace sheaf::tables {
 namespace {
 
 // Of a round: as a piece of a ring, so that a piece takes one round.
 constexpr int64_t kShardedRoundBytes = int64_t{4} << 20;
-constexpr int64_t kMostRoundRows = int64_t{1} << 16;
+constexpr int64_t kRoundRows[] = {64, 2048, 65536};
 constexpr int64_t kNotWanted = -1;
 
 int64_t bytes_of_entry(const TensorSpec& spec) {
@@ -23,9 +24,8 @@ int64_t bytes_of_entry(const TensorSpec& spec) {
   return bytes;
 }
 
-int64_t rows_per_round(int64_t row_bytes) {
-  return std::clamp<int64_t>(kShardedRoundBytes / std::max<int64_t>(row_bytes, 1), 1,
-                             kMostRoundRows);
+int64_t most_in_a_round(int64_t row_bytes) {
+  return std::max<int64_t>(kShardedRoundBytes / std::max<int64_t>(row_bytes, 1), 1);
 }
 
 class FetchedFromRanks final : public RowSource {
@@ -52,16 +52,19 @@ class FetchedFromRanks final : public RowSource {
 }  // namespace
 
 ShardedRows::ShardedRows(const sharded::ShardedTensor& data, const sharded::ShardedOptions& options)
-    : row_bytes_(bytes_of_entry(data.spec())),
-      indices_(i64, {rows_per_round(row_bytes_)}),
-      plan_(plan_gather(
-          data, indices_,
-          {.rule = {.negative = Negative::kOutOfRange, .out_of_range = OutOfRange::kFill}},
-          options)),
-      group_(*data.state().group) {
+    : row_bytes_(bytes_of_entry(data.spec())), group_(*data.state().group) {
+  const GatherOptions rule{
+      .rule = {.negative = Negative::kOutOfRange, .out_of_range = OutOfRange::kFill}};
+  for (const int64_t rows : kRoundRows) {
+    const TensorSpec indices(i64, {std::min(rows, most_in_a_round(row_bytes_))});
+    if (rounds_.empty() || rounds_.back().indices != indices) {
+      rounds_.push_back({indices, plan_gather(data, indices, rule, options)});
+    }
+  }
+  const int64_t most = rounds_.back().indices.sizes[0];
   group_.together("table", [&] {
-    asked_.resize(static_cast<size_t>(indices_.sizes[0]), kNotWanted);
-    received_.resize(static_cast<size_t>(indices_.sizes[0] * row_bytes_));
+    asked_.resize(static_cast<size_t>(most), kNotWanted);
+    received_.resize(static_cast<size_t>(most * row_bytes_));
   });
 }
 
@@ -74,6 +77,7 @@ void ShardedRows::call(std::string_view who, const std::function<void()>& work) 
     work();
   } catch (...) {
     failed_ = std::current_exception();
+    std::fill(asked_.begin(), asked_.end(), kNotWanted);
     if (all_know_ || group_.ranks() == 1) {
       throw;
     }
@@ -81,18 +85,13 @@ void ShardedRows::call(std::string_view who, const std::function<void()>& work) 
   serve_others();
 }
 
-void ShardedRows::open() {
-  if (agree(Want::kToBegin) == Want::kRows) {
-    round();
-  }
-}
+void ShardedRows::open() { take_part(agree(kToBegin)); }
 
 void ShardedRows::fetch(std::span<const int64_t> rows, std::byte* to) {
   while (!rows.empty()) {
     const auto some = rows.first(std::min(rows.size(), asked_.size()));
     std::copy(some.begin(), some.end(), asked_.begin());
-    agree(Want::kRows);
-    round();
+    take_part(agree(kRows + std::ssize(some)));
     const auto bytes = std::ssize(some) * row_bytes_;
     std::memcpy(to, received_.data(), static_cast<size_t>(bytes));
     to += bytes;
@@ -101,9 +100,9 @@ void ShardedRows::fetch(std::span<const int64_t> rows, std::byte* to) {
 }
 
 // What the most demanding rank wants. Throws on all ranks if one has failed.
-ShardedRows::Want ShardedRows::agree(Want mine) {
-  const auto most = static_cast<Want>(group_.largest(static_cast<int64_t>(mine)));
-  if (most == Want::kEnd) {
+int64_t ShardedRows::agree(int64_t mine) {
+  const int64_t most = group_.largest(mine);
+  if (most == kEnd) {
     all_know_ = true;
     group_.together(who_, [&] {
       if (failed_) {
@@ -114,26 +113,33 @@ ShardedRows::Want ShardedRows::agree(Want mine) {
   return most;
 }
 
-// All ranks are here. What goes wrong is thrown on each of them.
-void ShardedRows::round() {
+// All ranks are here, and some want rows, or none does. What goes wrong is thrown on each of them.
+void ShardedRows::take_part(int64_t most) {
+  if (most <= kRows) {
+    return;
+  }
+  const auto round = std::find_if(rounds_.begin(), rounds_.end(), [&](const Round& each) {
+    return each.indices.sizes[0] >= most - kRows;
+  });
   try {
-    plan_.run({asked_.data(), indices_}, {received_.data(), plan_.output()});
+    if (round == rounds_.end()) {
+      group_.refuse_message(cat("another rank wants ", most - kRows, " rows"));
+    }
+    round->plan.run({asked_.data(), round->indices}, {received_.data(), round->plan.output()});
   } catch (...) {
     all_know_ = true;
     throw;
   }
-  std::fill(asked_.begin(), asked_.end(), kNotWanted);
+  std::fill_n(asked_.begin(), round->indices.sizes[0], kNotWanted);
 }
 
 void ShardedRows::serve_others() {
   for (;;) {
-    const Want most = agree(failed_ ? Want::kEnd : Want::kNothing);
-    if (most == Want::kNothing) {
+    const int64_t most = agree(failed_ ? kEnd : kNothing);
+    if (most == kNothing) {
       return;
     }
-    if (most == Want::kRows) {
-      round();
-    }
+    take_part(most);
   }
 }
 

@@ -6,8 +6,8 @@
 // pieces, is its own affair. Rows come in rounds, which all ranks take part in until none of them
 // wants more:
 //   agree  what the ranks want: rows, nothing any more, or an end because one has failed
-//   fetch  one run of a sharded gather, of as many rows per rank in every round; a rank that wants
-//          fewer names rows that are not there
+//   fetch  one run of a sharded gather, of the smallest that has room for what any rank wants; a
+//          rank that wants fewer rows names some that are not there
 // So one rank may gather to its device in many pieces while another has its rows cached, and has
 // nothing to do but to serve.
 #pragma once
@@ -45,16 +45,21 @@ class ShardedRows {
   int64_t row_bytes() const { return row_bytes_; }
 
  private:
-  enum class Want : int64_t { kNothing, kToBegin, kRows, kEnd };
+  // What a rank wants of the others: one of these, or kRows and a number of rows more.
+  static constexpr int64_t kNothing = 0, kToBegin = 1, kRows = 2, kEnd = INT64_MAX;
 
-  Want agree(Want mine);
-  void round();
+  struct Round {
+    TensorSpec indices;
+    sharded::ShardedPlan plan;
+  };
+
+  int64_t agree(int64_t mine);
+  void take_part(int64_t most);
   void serve_others();
 
   std::mutex one_call_;
   int64_t row_bytes_;
-  TensorSpec indices_;  // of a round
-  sharded::ShardedPlan plan_;
+  std::vector<Round> rounds_;        // by rising sizes
   distributed::Group group_;         // of the agreements
   std::vector<int64_t> asked_;       // by this rank, in a round
   std::vector<std::byte> received_;  // rows

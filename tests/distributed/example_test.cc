@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The example of docs/scaling.md.
+// The examples of docs/scaling.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "helpers/deferred_device.h"
 #include "sheaf/mpi.h"
+#include "sheaf/table.h"
 
 namespace {
 
@@ -32,6 +34,31 @@ TEST(Example, RowsOfAShardedTable) {
   const auto last = static_cast<float>(split.place(999).rank);
   EXPECT_THAT(output.elements<float>(),
               testing::ElementsAre(0, 0, 0, 0, last, last, last, last, last, last, last, last));
+}
+
+TEST(Example, AShardedTableFeedsADevice) {
+  add_deferred_device();
+  const char* const device = kDeferred;
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  std::vector<float> mine(10 * 4, static_cast<float>(rank));
+  const sheaf::sharded::ShardedTensor tensor(sheaf::mpi::transport(comm), 0,
+                                             sheaf::view(mine, {10, 4}));
+  sheaf::DeviceMemory indices(device, 3 * sizeof(int64_t)), rows(device, 3 * 4 * sizeof(float));
+  const std::vector<int64_t> ids = {0, 9, -1};
+  indices.upload(ids.data(), indices.bytes());
+  // [example mpi-table]
+  const sheaf::Table table = table_of(tensor).with({.cache_bytes = 1 << 20});  // collective
+  const sheaf::Queue queue{.device = device};
+  const sheaf::Plan plan = sheaf::plan_gather(table.spec(), sheaf::view(ids).spec);
+  sheaf::run(plan, table, indices.data(), rows.data(), queue);  // collective
+  sheaf::finish(plan, table, queue);
+  // [/example]
+  std::vector<float> got(3 * 4);
+  rows.download(got.data(), rows.bytes());
+  const auto last = static_cast<float>(tensor.ranks() - 1);
+  EXPECT_THAT(got, testing::ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, last, last, last, last));
 }
 
 }  // namespace
