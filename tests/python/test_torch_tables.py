@@ -2,7 +2,10 @@
 """sheaf.torch.Table and its optimisers, on the host. Those on a GPU are in test_cuda_tables.py."""
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -148,6 +151,23 @@ def test_row_wise_adagrad():
     assert torch.equal(again.state[table.anchor]["sum"], optimizer.state[table.anchor]["sum"])
 
 
+def test_steps_are_scatters_that_caches_follow():
+    table = sheaf.torch.Table(weight())
+    optimizer = sheaf.torch.SGD(table, lr=0.25)
+    loss(table(IDS)).backward()
+    version = table.weight._version
+    optimizer.step()
+    assert table.rows.stats()["rows_scattered"] == 4  # of nine
+    assert table.weight._version > version
+    optimizer.zero_grad()
+    optimizer.step()                                  # without a gradient there is nothing to do
+    assert table.rows.stats()["rows_scattered"] == 4
+    table.load_state_dict({"weight": weight()}, assign=True)
+    loss(table(IDS)).backward()
+    optimizer.step()                                  # into the weight that is there now
+    assert not torch.equal(table.weight, weight())
+
+
 def test_narrow_rows_are_rounded_once():
     table = sheaf.torch.Table(weight(dtype=torch.bfloat16))
     optimizer = sheaf.torch.SGD(table, lr=0.3)
@@ -187,6 +207,41 @@ def test_state():
     assert torch.equal(other(IDS), weight()[IDS] + 1)
     with pytest.raises(RuntimeError, match="size mismatch"):
         other.load_state_dict({"weight": torch.zeros(1, 4)})
+
+
+CHECKPOINT = """
+import sys, torch, sheaf.torch
+
+def grown(work):
+    # The most memory during `work` beyond that before, in MiB.
+    def status(name):
+        return int(open("/proc/self/status").read().split(name + ":")[1].split()[0]) // 1024
+    with open("/proc/self/clear_refs", "w") as peak:
+        peak.write("5")
+    before = status("VmRSS")
+    work()
+    return status("VmHWM") - before
+
+table = sheaf.torch.Table(torch.ones(1 << 20, 16))                       # 64 MiB
+other = sheaf.torch.Table(torch.full((1 << 20, 16), 2.0))
+torch.save(other.state_dict(), sys.argv[1])                              # what is allocated once
+saved = grown(lambda: torch.save(table.state_dict(), sys.argv[1]))
+state = torch.load(sys.argv[1], mmap=True)
+loaded = grown(lambda: other.load_state_dict(state))
+copied = grown(lambda: table.weight + 1)
+assert (other(torch.arange(5)) == 1).all() and torch.equal(other.weight, table.weight)
+print(saved, loaded, copied)
+"""
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="no peak of memory")
+def test_checkpoints_stream(tmp_path):
+    """Neither saving nor loading takes a second table of memory; pages of a mapped file count."""
+    done = subprocess.run([sys.executable, "-c", CHECKPOINT, str(tmp_path / "t.pt")],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    saved, loaded, copied = map(int, done.stdout.split())
+    assert copied >= 60 and saved < 32 and loaded < 64 + 32
 
 
 def test_copies_and_pickles():
