@@ -3,6 +3,7 @@
 
 #include "io/source.h"
 #include "plan/refuse.h"
+#include "tables/lockable_memory.h"
 
 namespace sheaf {
 namespace {
@@ -13,8 +14,12 @@ TableState::LaneKey key_of(const Backend& device, const Queue& queue) {
 
 // Memory that tables have locked for a device, and how many of them.
 struct LockedMemory {
+  struct Range {
+    int64_t users = 0, bytes = 0;
+  };
   std::mutex mutex;
-  std::map<std::pair<const Backend*, const void*>, int64_t> users;
+  std::map<std::pair<const Backend*, const void*>, Range> ranges;
+  int64_t bytes = 0;  // of all
 };
 
 LockedMemory& locked_memory() {
@@ -23,19 +28,28 @@ LockedMemory& locked_memory() {
 }
 
 bool lock_memory(const Backend& device, const void* memory, int64_t bytes) {
-  const std::lock_guard lock(locked_memory().mutex);
-  int64_t& users = locked_memory().users[{&device, memory}];
-  if (users == 0 && !device.device->staging->lock(memory, static_cast<size_t>(bytes))) {
-    return false;
+  LockedMemory& all = locked_memory();
+  const std::lock_guard lock(all.mutex);
+  LockedMemory::Range& range = all.ranges[{&device, memory}];
+  if (range.users == 0) {
+    if (bytes > tables::lockable_bytes() - all.bytes ||
+        !device.device->staging->lock(memory, static_cast<size_t>(bytes))) {
+      return false;
+    }
+    range.bytes = bytes;
+    all.bytes += bytes;
   }
-  ++users;
+  ++range.users;
   return true;
 }
 
 void unlock_memory(const Backend& device, const void* memory) {
-  const std::lock_guard lock(locked_memory().mutex);
-  if (--locked_memory().users[{&device, memory}] == 0) {
+  LockedMemory& all = locked_memory();
+  const std::lock_guard lock(all.mutex);
+  LockedMemory::Range& range = all.ranges[{&device, memory}];
+  if (--range.users == 0) {
     device.device->staging->unlock(memory);
+    all.bytes -= range.bytes;
   }
 }
 
