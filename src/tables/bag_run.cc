@@ -50,7 +50,9 @@ class BagRun {
         device_(device),
         entry_bytes_(entry_bytes(plan)),
         inputs_(plan, memory, device, queue.stream),
-        source_(open_rows(table, options_)) {}
+        source_(open_rows(table, options_)) {
+    source_->begin();
+  }
 
   TableStats run(Lane* lane) {
     lane_ = lane;

@@ -142,6 +142,7 @@ class CachedGather {
     const bool travels = !lane_.looks_up_rows() || call_.index_place == IndexPlace::kHost ||
                          !has_plain_indices(nest_);
     const FoundRows found = travels ? find_on_host(protect) : find_on_device(protect);
+    delivery_.workers().begin();
     stats_.cache_hits = found.hits;
     stats_.cache_misses = std::ssize(found.missed_rows);
     return found;

@@ -28,6 +28,7 @@ class DecodedRows final : public RowSource {
     stored_->fetch(places_, rows_per_unit * stored_bytes_, packed_.data());
     decode(rows, to);
   }
+  void begin() override { stored_->begin(); }
   void check_unchanged() const override { stored_->check_unchanged(); }
 
  private:

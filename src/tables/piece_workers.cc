@@ -18,6 +18,9 @@ int most_threads(const Call& call, const TableOptions& options) {
   if (call.table.place() == TablePlace::kFile) {
     return kFileThreads;
   }
+  if (call.table.place() == TablePlace::kSharded) {
+    return 1;  // its rounds are taken part in by all ranks, one after the other
+  }
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   return std::max(options.threads > 0 ? options.threads : cores, 1);
 }

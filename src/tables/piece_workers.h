@@ -39,6 +39,9 @@ class PieceWorkers {
   PieceWorkers(const Call& call, Lane& lane, int64_t least_bytes,
                Fetches fetches = Fetches::kDecoded);
 
+  // RowSource::begin().
+  void begin() { desks_.front().rows->begin(); }
+
   // Calls work(desk, piece) for the pieces [0, count), which cost as much as moving `bytes`.
   // Returns when all are handed over. An exception of one ends all, and is thrown.
   void run(int64_t count, int64_t bytes, const std::function<void(Desk&, int64_t)>& work);

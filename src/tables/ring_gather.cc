@@ -55,6 +55,7 @@ RingGather::RingGather(const Call& call, const HostIndices& indices, Lane& lane)
       distinct_(nest_.row_bytes >= kDistinctRowBytes) {}
 
 TableStats RingGather::run() {
+  workers_.begin();
   const Pieces pieces(nest_, most_points_);
   workers_.run(pieces.count(), point_count(nest_) * nest_.row_bytes,
                [&](Desk& desk, int64_t piece) { run_piece(desk, pieces.at(piece)); });

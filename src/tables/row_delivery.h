@@ -23,7 +23,7 @@ class RowDelivery {
   // Rows that begin there, side by side to memory of the device.
   void deliver(std::span<const int64_t> offsets, std::byte* to);
 
-  const PieceWorkers& workers() const { return workers_; }
+  PieceWorkers& workers() { return workers_; }
   TableStats stats;
 
  private:

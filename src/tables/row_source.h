@@ -16,6 +16,9 @@ namespace sheaf::tables {
 class RowSource {
  public:
   virtual ~RowSource() = default;
+  // When the indices of a call are known to be good, before anything is written. Throws if others
+  // who take part in the call have failed.
+  virtual void begin() {}
   // Puts rows of `row_bytes` that begin at these bytes of the table side by side. All lie inside
   // the table.
   virtual void fetch(std::span<const int64_t> offsets, int64_t row_bytes, std::byte* to) = 0;

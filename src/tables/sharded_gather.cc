@@ -30,6 +30,7 @@ class HostPieces {
         output_(static_cast<std::byte*>(call.output)),
         points_(nest_, static_cast<const std::byte*>(indices)),
         rows_(open_rows(call.table, call.table.state().options)) {
+    rows_->begin();
     const int64_t bytes = call.table.state().options.piece_bytes;
     most_rows_ = std::max<int64_t>(bytes / nest_.row_bytes, 1);
     memory_.resize(static_cast<size_t>(std::min(most_rows_, points_.count()) * nest_.row_bytes));

@@ -30,7 +30,9 @@ int64_t most_in_a_round(int64_t row_bytes) {
 
 class FetchedFromRanks final : public RowSource {
  public:
-  explicit FetchedFromRanks(ShardedRows& rows) : rows_(rows) { rows_.open(); }
+  explicit FetchedFromRanks(ShardedRows& rows) : rows_(rows) {}
+
+  void begin() override { rows_.open(); }
 
   // Rows of a nest are whole rows of the table, one or several.
   void fetch(std::span<const int64_t> offsets, int64_t row_bytes, std::byte* to) override {

@@ -70,7 +70,7 @@ TEST_F(TableFaults, AFileThatIsCutShortBetweenTwoPieces) {
       return false;
     });
     EXPECT_THROW(call.start(table), FileError);
-    EXPECT_EQ(cut.asked(), 3);
+    EXPECT_GE(cut.asked(), 3);
     wait(call.queue());
     expect_rows(host(), {1, 2});  // the stream goes on
   }
@@ -121,8 +121,14 @@ TEST_F(TableFaults, ACancelledCallLeavesTheStreamUsable) {
         const DeviceCall call(table, zipf(2000));
         {
           const Between stop(time, [] { return true; });
-          EXPECT_THAT(refusal([&] { call.start(table); }, ErrorCode::kCancelled),
-                      HasSubstr("gather: cancelled"));
+          std::string told;
+          try {
+            call.start(table);
+          } catch (const Error& error) {
+            told = error.what();
+          }
+          EXPECT_EQ(told.starts_with("gather: cancelled"), stop.asked() >= time) << told;
+          EXPECT_TRUE(stop.asked() >= time || cache_bytes > 0);  // of cached rows few are fetched
         }
         expect_rows(table, zipf(2000));  // cached rows, too, are those of the table
       }
