@@ -15,7 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 REFUSES = re.compile(
     r"\b(refuse\w*|throw\w*|reject\w*|report\w*|invalid\w*|fail\w*|raise\w*|PyErr_SetString"
-    r"|PyErr_Format|E_[A-Z]+|SHEAF_INVALID_ARGUMENT)\b")
+    r"|PyErr_Format|E_[A-Z]+|SHEAF_INVALID_ARGUMENT|\w*[pP]roblem|kNoMemory)\b")
+# Returns the words of a refusal, which the caller throws.
+SAYS_WHY = re.compile(r'\breturn\s+"[^"]* [^"]*"')
 # Folders inside the others that these builds leave out: stand-ins for what is not installed, what
 # needs a GPU or JAX, and headers that users compile without our sources.
 NOT_BUILT = re.compile(r"/(no_\w+|cuda|jax|include)/")
@@ -100,7 +102,8 @@ def conditions(text):
             continue
         block_end = closing(masked, block.end() - 1)
         body = masked[block.end():block_end]
-        if not REFUSES.search(body) or body.count("\n") > 12 or re.search(r"\bif \(", body):
+        refuses = REFUSES.search(body) or SAYS_WHY.search(text[block.end():block_end])
+        if not refuses or body.count("\n") > 12 or re.search(r"\bif \(", body):
             continue
         begin, end = split_top(masked, opened + 1, closed, ";")[-1]
         if PASSES_ON.fullmatch(body) and FAILED_CALL.fullmatch(masked[begin:end]):
