@@ -3,6 +3,7 @@
 // Gathers of decoded rows. The stored rows are fetched as bytes, to the end of the room that the
 // decoded ones will take up, and decoded from the first on. A decoded row is longer than a stored
 // one, so it ends before the stored rows that are still to come begin: nothing else is allocated.
+// Where it is shorter, or parts of rows are gathered, the whole table is read first.
 #include <algorithm>
 #include <numeric>
 
@@ -12,6 +13,7 @@
 #include "io/layout.h"
 #include "io/own_indices.h"
 #include "io/own_input.h"
+#include "io/planned_table.h"
 #include "io/points.h"
 #include "plan/encoded_gather.h"
 #include "plan/index_error.h"
@@ -75,6 +77,13 @@ bool moves_whole_rows(const Request& r) {
     return r.batch_dims + r.indices.sizes.back() < rank;
   }
   return r.op == Op::kGather && r.axis < rank - 1;
+}
+
+// Short rows with their scales in them shrink when they are decoded.
+bool is_decoded_in_place(const EncodedGatherPlan& plan) {
+  const int64_t decoded = plan.data().sizes.back() * plan.output().dtype.bytes();
+  return moves_whole_rows(plan.decoded_gather().request()) &&
+         decoded >= plan.data().stored.sizes.back();
 }
 
 // The same gather of the rows as they are stored.
@@ -159,12 +168,9 @@ class RowDecoder {
 void check_encoded_gather(const EncodedGatherPlan& plan, const Table& data,
                           const ConstTensor& indices) {
   const Plan& named = plan.decoded_gather();
-  const EncodedSpec& held = data.info().encoded;
-  if (held.encoding != plan.data().encoding || held.sizes != plan.data().sizes) {
+  if (std::string difference = io::difference_of(plan.data(), data); !difference.empty()) {
     refuse(named.request(), {Reason::kShape, "data"}, "planned for another table",
-           cat("the plan is for ", plan.data().str(), ", but the table is ",
-               held.encoding == Encoding::kPlain ? data.spec().str() : held.str()),
-           "a plan for info().encoded of this table");
+           std::move(difference), "a plan for info().encoded of this table");
   }
   check_planned(named, "indices", indices.spec, named.indices());
   if (indices.data == nullptr && element_count(indices.spec.sizes) > 0) {
@@ -186,9 +192,15 @@ void check_own_indices(const Plan& named, const void* indices) {
   }
 }
 
-// Elements of rows: the whole table is fetched, if it fits.
+// Elements of rows: the whole table is fetched, if it fits and is not in memory already.
 FileStats run_on_whole_table(const EncodedGatherPlan& plan, const Table& data, const void* indices,
                              void* output, const FileOptions& options) {
+  FileStats stats;
+  if (data.place() == TablePlace::kHost) {
+    plan.run({data.source()->host_bytes(), nullptr, nullptr, indices, output});
+    stats.reader = "memory";
+    return stats;
+  }
   if (data.info().bytes > options.memory) {
     io::refuse_file(data.info().path, "needs the whole table",
                     cat("elements of rows of ", data.info().encoded.str(),
@@ -198,7 +210,6 @@ FileStats run_on_whole_table(const EncodedGatherPlan& plan, const Table& data, c
   }
   const Array stored = data.load();
   plan.run({stored.tensor().data, nullptr, nullptr, indices, output});
-  FileStats stats;
   stats.bytes_read = data.info().bytes;
   stats.reader = "pread";
   return stats;
@@ -224,7 +235,7 @@ FileStats run(const EncodedGatherPlan& plan, const Table& data, const ConstTenso
     refuse(plan.decoded_gather().request(), "null pointer",
            "output has elements, but its pointer is null", "pass the tensor's memory");
   }
-  if (!moves_whole_rows(plan.decoded_gather().request())) {
+  if (!is_decoded_in_place(plan)) {
     return run_on_whole_table(plan, data, indices.data, output.data, options);
   }
   const io::OwnIndices own(plan.decoded_gather(), indices.data);
@@ -244,7 +255,7 @@ FileStats run_to_file(const EncodedGatherPlan& plan, const Table& data, const Co
   io::check_options(path, options);
   io::refuse_own_input(data, path);
   const FileFormat format = io::format_of_new_file(path, options);
-  if (!moves_whole_rows(plan.decoded_gather().request())) {
+  if (!is_decoded_in_place(plan)) {
     Array output(plan.output());
     FileStats stats = run_on_whole_table(plan, data, indices.data, output.tensor().data, options);
     save(path, "output", output.tensor(), options);

@@ -8,6 +8,7 @@
 #include "execution/check_tensors.h"
 #include "execution/launch.h"
 #include "execution/run.h"
+#include "io/planned_table.h"
 #include "io/source.h"
 #include "plan/bag.h"
 #include "support/checked.h"
@@ -226,16 +227,10 @@ void check_bag_call(const BagPlan& plan, const BagMemory& memory) {
 }
 
 void check_bag_table(const BagPlan& plan, const Table& data) {
-  const EncodedSpec& held = data.info().encoded;
-  const EncodedSpec& planned = plan.request().specs.data;
-  const bool same = held.encoding == Encoding::kPlain
-                        ? planned.encoding == Encoding::kPlain && planned.stored == data.spec()
-                        : planned.encoding == held.encoding && planned.sizes == held.sizes;
-  if (!same) {
+  std::string difference = io::difference_of(plan.request().specs.data, data);
+  if (!difference.empty()) {
     refuse(plan.request(), {Reason::kShape, "data"}, "planned for another table",
-           cat("the plan is for ", planned.str(), ", but the table is ",
-               held.encoding == Encoding::kPlain ? data.spec().str() : held.str()),
-           "a plan for the table's spec(), or its info().encoded");
+           std::move(difference), "a plan for the table's spec(), or its info().encoded");
   }
 }
 

@@ -8,6 +8,7 @@
 #include "execution/launch.h"
 #include "execution/registry.h"
 #include "io/own_indices.h"
+#include "io/planned_table.h"
 #include "io/source.h"
 #include "plan/refuse.h"
 #include "support/text.h"
@@ -113,12 +114,9 @@ void run(const Plan& plan, const Table& data, const void* indices, void* output,
 void run(const EncodedGatherPlan& plan, const Table& data, const void* indices, void* output,
          const Queue& queue, IndexPlace place) {
   const Plan& named = plan.decoded_gather();
-  const EncodedSpec& held = data.info().encoded;
-  if (held.encoding != plan.data().encoding || held.sizes != plan.data().sizes) {
+  if (std::string difference = io::difference_of(plan.data(), data); !difference.empty()) {
     refuse(named.request(), {Reason::kShape, "data"}, "planned for another table",
-           cat("the plan is for ", plan.data().str(), ", but the table is ",
-               held.encoding == Encoding::kPlain ? data.spec().str() : held.str()),
-           "a plan for info().encoded of this table");
+           std::move(difference), "a plan for info().encoded of this table");
   }
   const int64_t row_bytes = plan.data().sizes.back() * plan.output().dtype.bytes();
   if (!queue.device.empty() && row_bytes > 0 && named.nest().row_bytes % row_bytes != 0) {

@@ -3,6 +3,7 @@
 // Tables in memory, and what all tables share.
 #include "io/source.h"
 #include "plan/byte_ranges.h"
+#include "plan/encoded_rows.h"
 #include "support/text.h"
 #include "tables/state.h"
 #include "tables/written_rows.h"
@@ -119,7 +120,8 @@ Table Table::device_writable(std::string_view device, const Tensor& data,
 
 Table Table::host_encoded(const Encoded& data, std::shared_ptr<const void> held) {
   const EncodedSpec& spec = data.spec;
-  if (spec.encoding == Encoding::kPlain || spec.scales || spec.zeros) {
+  if (spec.encoding == Encoding::kPlain || has_scales_beside(spec.encoding) || spec.scales ||
+      spec.zeros) {
     refuse_table(
         "rows that are not complete", cat(spec.str(), " is plain, or has scales in another tensor"),
         "Table::host for plain rows; rows with their scales in them (row_u8_f32, q8_0, …)");

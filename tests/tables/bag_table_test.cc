@@ -170,6 +170,22 @@ TEST_F(BagTables, RefuseBadIndicesSegmentsAndOtherTables) {
   EXPECT_THAT(on_table(problem, Table::host(view(more, {5, 3}), nullptr), table_device()).error,
               HasSubstr("bag: planned for another table\n"
                         "  the plan is for f32[4, 3], but the table is f32[5, 3]\n"));
+  EncodedSpec far = encoded_rows(Encoding::kQ8_0, {4, 32});
+  const std::vector<uint8_t> blocks(4 * 34);
+  const Table encoded = Table::host_encoded({far, blocks.data()}, nullptr);
+  far.stored.strides[0] = 1 << 20;
+  problem.specs.data = far;
+  EXPECT_THAT(on_table(problem, encoded, "").error,
+              HasSubstr("bag: planned for another table\n"
+                        "  the plan is for bytes u8[4, 34] strides [1048576, 1], but those of the "
+                        "table are u8[4, 34]\n"));
+  const TensorSpec spread(f32, {4, 2}, {3, 1});
+  problem.specs.data = spread;
+  EXPECT_THAT(
+      on_table(problem, Table::host({values.data(), spread}, nullptr), table_device()).error,
+      HasSubstr("bag: gaps between rows\n"
+                "  rows of a table that are fetched for a bag lie side by side\n"));
+  problem.specs.data = TensorSpec(f32, {4, 3});
   const BagPlan plan = problem.plan();
   EXPECT_THAT(refusal([&] { run(plan, table, {}, {.device = table_device()}); }),
               HasSubstr("its pointer is null"));

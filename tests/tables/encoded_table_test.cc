@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "helpers/deferred_device.h"
 #include "helpers/refusal.h"
 #include "io/gguf_bytes.h"
@@ -115,6 +117,48 @@ TEST_F(EncodedTables, ComeFromFiles) {
   EXPECT_EQ(stats(table).way, "file");
 }
 
+// A plan whose rows lie further apart than those of the table would read behind it.
+TEST_F(EncodedTables, RefusePlansOfOtherDistances) {
+  const EncodedSpec spec = encoded_rows(Encoding::kQ8_0, {4, 32});
+  const std::vector<uint8_t> stored = random_rows(spec);
+  const Table table = Table::host_encoded({spec, stored.data()}, nullptr);
+  const std::vector<int64_t> ids = {3};
+  EncodedSpec far = spec;
+  far.stored.strides[0] = 1 << 20;
+  const EncodedGatherPlan plan = plan_gather_encoded(far, view(ids).spec);
+  std::vector<float> output(32, 5.0F);
+  constexpr const char* kText =
+      "gather: planned for another table\n"
+      "  the plan is for bytes u8[4, 34] strides [1048576, 1], but those of the table are u8[4, "
+      "34]";
+  EXPECT_THAT(refusal([&] { run(plan, table, ids.data(), output.data(), {}); }), HasSubstr(kText));
+  EXPECT_THAT(refusal([&] { rows_on_device(plan, table, ids); }), HasSubstr(kText));
+  EXPECT_THAT(refusal([&] {
+                run(plan, table, view(ids), {output.data(), plan.output()});
+              }),
+              HasSubstr(kText));
+  EXPECT_THAT(output, testing::Each(5.0F));
+}
+
+// Two elements take 10 bytes as they are stored, and 4 when they are decoded.
+TEST_F(EncodedTables, OfRowsThatShrinkWhenDecoded) {
+  const Scratch scratch;
+  const EncodedSpec spec = encoded_rows(Encoding::kRowU8F32, {kEncodedRows, 2});
+  expect_same(spec, f16, {.out_of_range = OutOfRange::kClamp});
+  const std::vector<uint8_t> stored = random_rows(spec);
+  const Table table = Table::host_encoded({spec, stored.data()}, nullptr);
+  const std::vector<int64_t> ids = {3, 39, 3, 0, 40};
+  const GatherOptions fill{.rule = {.out_of_range = OutOfRange::kFill, .fill_value = 7}};
+  const EncodedGatherPlan plan = plan_gather_encoded(spec, view(ids).spec, fill, f16);
+  const Array expected = gather_encoded(Encoded(spec, stored.data()), view(ids), fill, f16);
+  const Array got = gather_encoded(table, view(ids), fill, f16);
+  run_to_file(plan, table, view(ids), scratch.path("rows.npy"));
+  const Array written = open_table(scratch.path("rows.npy")).load();
+  for (const Array* const rows : {&got, &written}) {
+    EXPECT_EQ(std::memcmp(rows->tensor().data, expected.tensor().data, 5 * 2 * 2), 0);
+  }
+}
+
 TEST_F(EncodedTables, RefuseWhatTheyCannotDo) {
   const EncodedSpec spec = encoded_rows(Encoding::kQ8_0, {4, 32});
   const std::vector<uint8_t> stored = random_rows(spec);
@@ -132,6 +176,14 @@ TEST_F(EncodedTables, RefuseWhatTheyCannotDo) {
       refusal([&] { rows_on_device(plan_gather_encoded(other, view(ids).spec), table, ids); }),
       HasSubstr("the plan is for q4_0[4, 32], but the table is q8_0[4, 32]"));
   EXPECT_THAT(refusal([&] { Table::host_encoded(view(stored), nullptr); }),
+              HasSubstr("table: rows that are not complete\n"));
+  EncodedSpec codes;
+  codes.encoding = Encoding::kU8;
+  codes.sizes = {4, 34};
+  codes.stored = spec.stored;
+  EXPECT_THAT(refusal([&] {
+                Table::host_encoded({codes, stored.data()}, nullptr);
+              }),
               HasSubstr("table: rows that are not complete\n"));
   EncodedSpec gaps = spec;
   gaps.stored.strides[0] += 2;
