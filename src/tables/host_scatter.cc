@@ -122,6 +122,7 @@ class PiecedScatter {
   }
 
   void apply(const OnItsWay& here) {
+    ask_and_throw(launch_.cancel, plan_.request());  // small pieces end before kernels ask
     Nest nest = nest_;
     nest.loops = here.piece.loops;
     auto* const data = const_cast<std::byte*>(call_.table.source()->memory->data);

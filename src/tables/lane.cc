@@ -109,7 +109,10 @@ bool Lane::allocate_ring(int64_t bytes, int count, bool pinned) {
 
 // No device is using it.
 void Lane::cut_ring(int64_t bytes, int count) {
+  piece_bytes_ = 0;  // until all are there
   ring_.clear();
+  ring_.reserve(static_cast<size_t>(count));
+  events_.reserve(static_cast<size_t>(count));  // or an event would be lost
   while (pinned_ && std::ssize(events_) < count) {
     events_.push_back(staging_steps_->make_event());
   }

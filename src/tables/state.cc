@@ -30,26 +30,28 @@ LockedMemory& locked_memory() {
 bool lock_memory(const Backend& device, const void* memory, int64_t bytes) {
   LockedMemory& all = locked_memory();
   const std::lock_guard lock(all.mutex);
-  LockedMemory::Range& range = all.ranges[{&device, memory}];
-  if (range.users == 0) {
+  const auto [entry, is_first] = all.ranges.try_emplace({&device, memory});
+  if (is_first) {
     if (bytes > tables::lockable_bytes() - all.bytes ||
         !device.device->staging->lock(memory, static_cast<size_t>(bytes))) {
+      all.ranges.erase(entry);
       return false;
     }
-    range.bytes = bytes;
+    entry->second.bytes = bytes;
     all.bytes += bytes;
   }
-  ++range.users;
+  ++entry->second.users;
   return true;
 }
 
 void unlock_memory(const Backend& device, const void* memory) {
   LockedMemory& all = locked_memory();
   const std::lock_guard lock(all.mutex);
-  LockedMemory::Range& range = all.ranges[{&device, memory}];
-  if (--range.users == 0) {
+  const auto entry = all.ranges.find({&device, memory});
+  if (--entry->second.users == 0) {
     device.device->staging->unlock(memory);
-    all.bytes -= range.bytes;
+    all.bytes -= entry->second.bytes;
+    all.ranges.erase(entry);
   }
 }
 
@@ -78,11 +80,13 @@ tables::Lane& TableState::lane(const Plan& plan, const Backend& device, const Qu
               "opening the table in the process that uses it");
   }
   process = getpid();
-  auto& found = lanes[key_of(device, queue)];
-  if (found == nullptr) {
-    found = std::make_unique<tables::Lane>(device, queue.stream);
+  LaneKey key = key_of(device, queue);
+  const auto found = lanes.find(key);
+  if (found != lanes.end()) {
+    return *found->second;
   }
-  return *found;
+  auto made = std::make_unique<tables::Lane>(device, queue.stream);  // or there would be a null one
+  return *lanes.emplace(std::move(key), std::move(made)).first->second;
 }
 
 tables::Lane* TableState::known_lane(const Backend& device, const Queue& queue) {
@@ -101,11 +105,13 @@ std::optional<const void*> TableState::seen_by_device(const Table& table, const 
     return memory;  // nobody reads it
   }
   const std::lock_guard lock(mutex);
-  const auto found = locked.find(device.name);
-  if (options.lock && found == locked.end()) {
-    const bool done = lock_memory(device, memory, table.info().bytes);
-    locked.emplace(device.name, Locked{&device, done ? memory : nullptr});
-    process = getpid();
+  if (options.lock) {
+    Locked& mine = locked[std::string(device.name)];  // first: what is locked has to be noted
+    if (mine.device == nullptr) {
+      mine.memory = lock_memory(device, memory, table.info().bytes) ? memory : nullptr;
+      mine.device = &device;
+      process = getpid();
+    }
   }
   const void* const seen = steps->seen_by_device(memory);
   return seen == nullptr ? std::nullopt : std::optional(seen);

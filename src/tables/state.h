@@ -42,8 +42,8 @@ struct TableState {
   pid_t process = 0;  // that made them
   // Host memory that was locked for this table, by device.
   struct Locked {
-    const Backend* device = nullptr;
-    const void* memory = nullptr;  // null: it could not be locked
+    const Backend* device = nullptr;  // null: nothing was tried yet
+    const void* memory = nullptr;     // null: it could not be locked
   };
   std::map<std::string, Locked, std::less<>> locked;
   TableStats totals;

@@ -208,9 +208,14 @@ Pinned& pinned() {
   return all;
 }
 
+// False where there is no memory left to note it.
 bool add_pinned(const void* memory, size_t bytes) {
   const std::lock_guard lock(pinned().mutex);
-  pinned().ranges[static_cast<const std::byte*>(memory)] = bytes;
+  try {
+    pinned().ranges[static_cast<const std::byte*>(memory)] = bytes;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   return true;
 }
 
@@ -355,9 +360,12 @@ StagingSteps kStaging{
       if (pinned().left < static_cast<int64_t>(bytes)) {
         return nullptr;
       }
+      void* const memory = ::operator new(bytes, std::align_val_t(256), std::nothrow);
+      if (memory == nullptr || !add_pinned(memory, bytes)) {
+        ::operator delete(memory, std::align_val_t(256));
+        return nullptr;
+      }
       pinned().left -= static_cast<int64_t>(bytes);
-      void* const memory = ::operator new(bytes, std::align_val_t(256));
-      add_pinned(memory, bytes);
       return memory;
     },
     .release =

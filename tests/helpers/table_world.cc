@@ -51,9 +51,12 @@ class TableWorld {
   std::string run() {
     const int64_t steps = from_(1, 12);
     for (int64_t step = 0; step < steps; ++step) {
-      const int64_t kind = from_(0, 7);
-      const std::string trouble = kind < 4 ? gather() : kind < 7 ? scatter() : "";
-      if (kind == 7) {
+      const int64_t kind = from_(0, 9);
+      const std::string trouble = kind < 4   ? gather()
+                                  : kind < 7 ? scatter()
+                                  : kind < 9 ? bag()
+                                             : "";
+      if (kind == 9) {
         forget_cached_rows(table());
       }
       if (!trouble.empty()) {
@@ -184,6 +187,47 @@ class TableWorld {
       output.download(got.bytes.data(), bytes);
     }
     return got == expected ? "" : told("gather", plan, from, got, expected);
+  }
+
+  // Bags of up to three rows. Where the rows lie on a device, it has no kernel for them.
+  std::string bag() {
+    const Table& from = table();
+    if (place_ == TablePlace::kDevice || !takes_host_queues(from)) {
+      return "";
+    }
+    const int64_t each = from_(0, 3);
+    std::vector<int64_t> rows = ids(spec_.sizes[0]);
+    const int64_t bags = each == 0 ? 2 : std::ssize(rows) / each;
+    const BagPlan plan = plan_bag({spec_, TensorSpec(i64, {bags, each}), {}, {}},
+                                  {.pool = pick({Pool::kSum, Pool::kMax, Pool::kMin, Pool::kMul}),
+                                   .rule = rule(pick({OutOfRange::kFill, OutOfRange::kSkip}))});
+    const auto bytes =
+        static_cast<size_t>(element_count(plan.output().sizes) * plan.output().dtype.bytes());
+    Result expected{Bytes(bytes, kUntouched), {}};
+    Result got = expected;
+    try {
+      plan.run({.stored = plain_.data(), .indices = rows.data(), .output = expected.bytes.data()});
+    } catch (const IndexError& error) {
+      expected.error = error.what();
+    }
+    Where here = where(false);
+    here.place = IndexPlace::kQueue;
+    const Input indices(rows.data(), rows.size() * 8, here.inputs_there());
+    const Input output(got.bytes.data(), bytes, here.inputs_there());
+    try {
+      sheaf::run(plan, from, {.indices = indices.host, .output = const_cast<void*>(output.host)},
+                 here.queue);
+      finish(plan, from, here.queue);
+    } catch (const IndexError& error) {
+      got.error = error.what();
+    }
+    if (here.inputs_there() && bytes > 0) {
+      wait(here.queue);
+      output.memory.download(got.bytes.data(), bytes);
+    }
+    return got == expected ? ""
+                           : "a bag differs\n" + plan.str() + "\ngot " + got.error + "\nexpected " +
+                                 expected.error + "\n";
   }
 
   std::string scatter() {

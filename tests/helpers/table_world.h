@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Gathers, scatters and prefetches mixed at random on tables of every place, way and cache size,
-// against the same plans on plain memory. For tests, the soak and the fuzzer alike.
+// Gathers, scatters, bags and prefetches mixed at random on tables of every place, way and cache
+// size, against the same plans on plain memory. For tests, the soak and the fuzzer alike.
 #pragma once
 
 #include <cstdint>
