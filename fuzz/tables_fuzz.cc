@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Tables in host memory and on a device made of it, with any ways, pieces and caches: gathers,
-// scatters and prefetches mixed have the bytes and the errors of plain memory.
+// scatters, bags and prefetches mixed have the bytes and the errors of plain memory.
 #include "helpers/table_world.h"
 #include "input.h"
 
