@@ -126,18 +126,15 @@ class PickedRows {
   EncodedRows output_;
 };
 
-// Calls work(item, begin, count) for each item and piece of columns, from many threads.
+// Calls work(item, begin, count) for each item and piece of columns, from many threads. There are
+// no more of them than elements in the outputs, which were counted when the plan was made.
 template <class Work>
 void for_each_piece(const GradientRun& run, int64_t items, const Work& work) {
   const int64_t elements = run.nest().elements;
   const int64_t pieces = pieces_of(elements, kPieceColumns);
   const int64_t bytes =
       saturating_mul(saturating_mul(saturating_add(run.nest().entries, items), elements), 8);
-  const auto count = checked_mul(items, pieces);
-  if (!count) {
-    refuse_gradient_memory(run.request);
-  }
-  run_ranges(run.request.name, *count, bytes, run.queue, [&](int64_t first, int64_t last) {
+  run_ranges(run.request.name, items * pieces, bytes, run.queue, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const int64_t begin = i % pieces * kPieceColumns;
       work(i / pieces, begin, std::min(kPieceColumns, elements - begin));
@@ -149,11 +146,7 @@ void for_each_piece(const GradientRun& run, int64_t items, const Work& work) {
 
 Numbers picked_entries(const GradientRun& run) {
   const BagNest& nest = run.nest();
-  const auto count = checked_mul(nest.bags, nest.elements);
-  if (!count) {
-    refuse_gradient_memory(run.request);
-  }
-  Numbers picked = new_numbers(run.request, *count);
+  Numbers picked = new_numbers(run.request, nest.bags * nest.elements);
   with_gradient_type(nest.computed, [&](auto zero) {
     const Picker<decltype(zero)> picker(run, picked.get());
     for_each_piece(run, nest.bags, [&](int64_t s, int64_t begin, int64_t columns) {

@@ -103,5 +103,55 @@ TEST(OutOfMemoryEverywhere, EncodedGathers) {
   fail_each_allocation("str of an encoded gather", [&](Output&) { static_cast<void>(plan.str()); });
 }
 
+// Of every kind, with and without factors, of one row per element too.
+TEST(OutOfMemoryEverywhere, PlannedBagGradients) {
+  const std::vector<float> gradient(9, 1);
+  for (const Pool pool : {Pool::kSum, Pool::kMean, Pool::kMax}) {
+    const BagPlan bag = plan_bag(
+        {TensorSpec(f32, {4, 3}), view(kEntries).spec, view(kBagOffsets).spec, view(kWeights).spec},
+        {.pool = pool});
+    const BagMemory memory{.stored = kTable.data(),
+                           .indices = kEntries.data(),
+                           .segments = kBagOffsets.data(),
+                           .weights = kWeights.data()};
+    for (const BagGradientOf of :
+         {BagGradientOf::kRows, BagGradientOf::kData, BagGradientOf::kWeights}) {
+      for (const bool add : {false, true}) {
+        if (add && of != BagGradientOf::kData) {
+          continue;
+        }
+        const BagGradientPlan plan = plan_bag_gradient(bag, of, {.add = add});
+        EXPECT_GT(
+            fail_each_allocation(
+                "gradient of a bag",
+                [&](Output& o) {
+                  int64_t rows[5] = {};
+                  const BagEntries entries = plan.entries(memory);
+                  plan.run(entries,
+                           {.bag = memory, .gradient = gradient.data(), .rows = rows, .output = o});
+                }),
+            0);
+      }
+    }
+  }
+}
+
+TEST(OutOfMemoryEverywhere, PlannedExperts) {
+  const std::vector<int64_t> experts = {1, 0, 0, 1, 2, 0, 1, 2};  // two of each of 4 tokens
+  const ConstTensor chosen = view(experts, {4, 2});
+  const MoePlan plan =
+      plan_moe_permute(TensorSpec(f32, {4, 3}), chosen.spec, {.experts = 3, .capacity = 2});
+  int64_t inverse[8], offsets[4];
+  fail_each_allocation("planned experts", [&](Output& o) {
+    run(plan,
+        {.tokens = kTable.data(),
+         .experts = experts.data(),
+         .rows = o,
+         .inverse = inverse,
+         .offsets = offsets},
+        {});
+  });
+}
+
 }  // namespace
 }  // namespace sheaf::faults
