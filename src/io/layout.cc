@@ -107,7 +107,7 @@ FileFormat format_of_new_file(const std::string& path, const FileOptions& option
     refuse_file(path, "unknown suffix",
                 "a new file is .npy, .npz, .safetensors or .onnx; .bin and .raw hold bytes without "
                 "a header",
-                "one of these suffixes, or name the format: format = raw");
+                "one of these suffixes, or the option format, as in raw");
   }
   return FileFormat::kRaw;
 }

@@ -193,7 +193,8 @@ std::string in_words(std::string_view value) {
 std::string dimensions(int count) { return counted(count, "dimension", "dimensions"); }
 
 std::string ranks(int least, int most) {
-  return least == most ? dimensions(least) : cat(least, " to ", dimensions(most));
+  return least == most ? dimensions(least)
+                       : cat(least, most - least == 1 ? " or " : " to ", most, " dimensions");
 }
 
 // "i32, i64 and u32"

@@ -81,7 +81,7 @@ TEST(OwnInput, AnUnknownSuffixIsRefused) {
       "file: unknown suffix\n  a new file is .npy, .npz, .safetensors or .onnx; .bin and .raw "
       "hold bytes without a header\n  file \"" +
           scratch.path("r.parquet") +
-          "\"\n  try: one of these suffixes, or name the format: format = raw");
+          "\"\n  try: one of these suffixes, or the option format, as in raw");
   EXPECT_THAT(refusal([&] { save(scratch.path("r.foo"), "t", view(kValues)); }),
               HasSubstr("unknown suffix"));
   save(scratch.path("r.foo"), "t", view(kValues), {.format = FileFormat::kRaw});

@@ -99,7 +99,7 @@ TEST(Names, RefuseWhatTheirLibraryRefuses) {
   EXPECT_THAT(
       said("torch.index_select f32[2,3] i64[2,2] dim=1"),
       ElementsAre("torch.index_select refuses this: indices have 2 dimensions, and it takes "
-                  "0 to 1 dimension."));
+                  "0 or 1 dimensions."));
   EXPECT_THAT(
       said("F.embedding f32[4,2] i64[3] axis=1"),
       ElementsAre("torch.nn.functional.embedding refuses this: axis=1, and it has no axis."));

@@ -118,7 +118,7 @@ def test_names_bring_their_rules():
 
 def test_names_say_what_their_library_refuses():
     assert said("torch.index_select", X, 1, numpy.array([[0, 1]])) == [
-        "torch.index_select refuses this: indices have 2 dimensions, and it takes 0 to 1 dimension."]
+        "torch.index_select refuses this: indices have 2 dimensions, and it takes 0 or 1 dimensions."]
     assert said("torch.nn.functional.embedding", [0], X, axis=1) == [
         "torch.nn.functional.embedding refuses this: axis=1, and it has no axis."]
     assert said("numpy.take_along_axis", X, numpy.array([[0, 1]]), 0, broadcast=False) == [

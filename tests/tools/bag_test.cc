@@ -37,7 +37,7 @@ TEST(ExplainBag, RefusesWithACaret) {
                         "  bag f33[5,2] i64[3]\n"
                         "      ^^^"));
   EXPECT_THAT(refused("bag f32[5,2] i64[3] offset=i64[2]"),
-              HasSubstr("\"offset\" at column 21 is no attribute of bag"));
+              HasSubstr("\"offset\" at column 21 is no attribute of bag; did you mean offsets?"));
   EXPECT_THAT(refused("bag f32[5,2] i64[3] pool=add"),
               HasSubstr("\"add\" at column 26 names no pool"));
   EXPECT_THAT(refused("bag f32[5,2] i64[3] pool=sum pool=max offsets=i64[1]"),

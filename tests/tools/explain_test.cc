@@ -137,8 +137,8 @@ TEST(Explain, TakesTheNamesOfOtherLibraries) {
       "  output[i, j, k] = data[i, indices[j, k]]\n"
       "  data f32[3, 3]   indices i64[2, 2]   axis 1   output f32[3, 2, 2]\n"
       "  negative indices are out of range; out of range: fail\n"
-      "  torch.index_select refuses this: indices have 2 dimensions, and it takes 0 to 1 "
-      "dimension.\n"
+      "  torch.index_select refuses this: indices have 2 dimensions, and it takes 0 or 1 "
+      "dimensions.\n"
       "\n"))
       << run.out;
   const auto json = nlohmann::json::parse(

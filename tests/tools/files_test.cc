@@ -91,6 +91,19 @@ TEST_F(Files, ScattersIntoAnotherFileOrInPlace) {
   EXPECT_EQ(run_sheaf({"scatter", table_, "1", "5,6"}).status, 2);
 }
 
+TEST_F(Files, OneUpdateStandsForAllAndOtherCountsAreRefused) {
+  const std::string out = scratch_.path("out.npy");
+  EXPECT_EQ(run_sheaf({"scatter", table_, "1,2", "7", "-o", out}).status, 0);
+  EXPECT_THAT(floats("out.npy"), ElementsAre(0, 1, 7, 7, 7, 7, 30, 31));
+  const Finished run = run_sheaf({"scatter", table_, "1,2", "7,8,9", "-o", out});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_EQ(run.err,
+            "argument: wrong number of updates\n"
+            "  UPDATES holds 3 values, but f32[2, 2] needs 4\n"
+            "  try: 4 values, one value for all of them, or a file\n");
+  EXPECT_THAT(floats("out.npy"), ElementsAre(0, 1, 7, 7, 7, 7, 30, 31));
+}
+
 TEST_F(Files, RawFilesAreDescribed) {
   const std::string raw = scratch_.write("r.bin", "head" + bytes_of<int16_t>({1, 2, 3, 4, 5, 6}));
   const std::string out = scratch_.path("out.npy");

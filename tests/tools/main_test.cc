@@ -78,6 +78,16 @@ TEST(Usage, MistypedWordsGetAQuestion) {
   EXPECT_THAT(option.err, HasSubstr("--kernel: did you mean --kernels?\n"));
   EXPECT_THAT(run_sheaf({"gather", "a.npy", "0", "-o", "b.npy", "--out-of_range=clamp"}).err,
               HasSubstr("--out-of_range: did you mean --out-of-range?\n"));
+  for (const auto& value : {std::vector<std::string>{"--out-of-range", "clmp"},
+                            std::vector<std::string>{"--out-of-range=clmp"}}) {
+    std::vector<std::string> words = {"gather", "a.npy", "0", "-o", "b.npy"};
+    words.insert(words.end(), value.begin(), value.end());
+    const Finished run = run_sheaf(words);
+    EXPECT_EQ(run.status, 2);
+    EXPECT_THAT(run.err, HasSubstr("--out-of-range: did you mean clamp?\n"));
+  }
+  EXPECT_THAT(run_sheaf({"gather", "a.npy", "0", "-o", "b.npy", "--out-of-range", "zebra"}).err,
+              testing::Not(HasSubstr("did you mean")));
 }
 
 TEST(Completion, OffersTheValuesOfOptions) {
@@ -90,6 +100,17 @@ TEST(Completion, OffersTheValuesOfOptions) {
   const std::string fish = run_sheaf({"completion", "fish"}).out;
   EXPECT_THAT(fish, HasSubstr("-l pool -x -a 'sum mean max min mul sqrtn' -d '"));
   EXPECT_THAT(fish, HasSubstr("-l svg -r -d '"));
+}
+
+TEST(Completion, OffersShellsAndTheCommandsToHelpWith) {
+  const std::string bash = run_sheaf({"completion", "bash"}).out;
+  EXPECT_THAT(bash, HasSubstr("'completion completion') words='bash zsh fish' ;;\n"));
+  EXPECT_THAT(bash, HasSubstr("'help help') words='gather gather_elements "));
+  const std::string zsh = run_sheaf({"completion", "zsh"}).out;
+  EXPECT_THAT(zsh, HasSubstr("'completion 3')\n      compadd bash zsh fish\n"));
+  const std::string fish = run_sheaf({"completion", "fish"}).out;
+  EXPECT_THAT(fish, HasSubstr("__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n"));
+  EXPECT_THAT(fish, HasSubstr("-a help -d 'Print the help of a command'\n"));
 }
 
 TEST(Usage, VersionIsPrinted) {

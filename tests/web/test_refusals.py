@@ -26,7 +26,7 @@ SAID = [
     ("numpy.take_along_axis", PLAIN, "refuses: numpy.take_along_axis refuses this: indices [2, 2] and data [3, 3] "
      "differ off axis 0, where it takes equal sizes or 1."),
     ("torch.index_select", "gather f32[4,3] i64[2,2] negative=out_of_range",
-     "refuses: torch.index_select refuses this: indices have 2 dimensions, and it takes 0 to 1 dimension."),
+     "refuses: torch.index_select refuses this: indices have 2 dimensions, and it takes 0 or 1 dimensions."),
     ("torch.index_select", "gather f32[4,3] i64[] negative=out_of_range",
      "differs: torch.index_select would do something else: it takes a scalar index for a vector of one, so its "
      "output keeps the axis."),

@@ -102,7 +102,7 @@ constexpr BagAttribute kBagAttributes[] = {
 
 const BagAttribute& parse_bag_key(Cursor& cursor, std::vector<std::string_view>& seen) {
   const Span span = cursor.token();
-  std::string names;
+  std::vector<std::string_view> names;
   for (const BagAttribute& attribute : kBagAttributes) {
     if (cursor.text(span) == attribute.key) {
       if (std::find(seen.begin(), seen.end(), attribute.key) != seen.end()) {
@@ -111,9 +111,9 @@ const BagAttribute& parse_bag_key(Cursor& cursor, std::vector<std::string_view>&
       seen.push_back(attribute.key);
       return attribute;
     }
-    names += cat(names.empty() ? "" : ", ", attribute.key);
+    names.push_back(attribute.key);
   }
-  const Complaint complaint{"unknown attribute", "is no attribute of bag", names};
+  const Complaint complaint = unknown_attribute(cursor.text(span), "bag", names);
   if (span.begin == span.end) {
     cursor.fail_here(complaint);
   }

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "sheaf/error.h"
+#include "support/closest.h"
 #include "support/number_text.h"
 #include "support/text.h"
 
@@ -100,6 +101,17 @@ const Complaint kNoNumber{"not a number", "is not a number",
                           "digits, with a point or exponent for floats; true, false, nan, inf"};
 
 }  // namespace
+
+Complaint unknown_attribute(std::string_view word, std::string_view owner,
+                            const std::vector<std::string_view>& attributes) {
+  std::string names;
+  for (const std::string_view attribute : attributes) {
+    names += cat(names.empty() ? "" : ", ", attribute);
+  }
+  const std::string meant = did_you_mean(word, attributes);
+  return {"unknown attribute", cat("is no attribute of ", owner, meant.empty() ? "" : "; ", meant),
+          names};
+}
 
 void Cursor::skip_spaces() {
   while (!at_end() && is_space(text_[at_])) {

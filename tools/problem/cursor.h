@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sheaf/index_rule.h"
 
@@ -18,6 +19,10 @@ struct Complaint {
   std::string detail;  // follows the token: "… at column 8 <detail>"
   std::string next;    // what to try
 };
+
+// For a word that is no attribute of `owner`: the attributes, and which of them was meant.
+Complaint unknown_attribute(std::string_view word, std::string_view owner,
+                            const std::vector<std::string_view>& attributes);
 
 // Characters [begin, end) of the text.
 struct Span {

@@ -119,7 +119,7 @@ bool belongs_to(const Attribute& attribute, Op op) { return (attribute.ops & bit
 const Attribute& parse_key(Cursor& cursor, const Draft& draft, unsigned& seen) {
   const Op op = draft.problem.request.op;
   const Span span = cursor.token();
-  std::string names;
+  std::vector<std::string_view> names;
   unsigned mark = 1;
   for (const Attribute& attribute : kAttributes) {
     if (belongs_to(attribute, op)) {
@@ -130,11 +130,11 @@ const Attribute& parse_key(Cursor& cursor, const Draft& draft, unsigned& seen) {
         seen |= mark;
         return attribute;
       }
-      names += cat(names.empty() ? "" : ", ", attribute.key);
+      names.push_back(attribute.key);
     }
     mark <<= 1U;
   }
-  const Complaint complaint{"unknown attribute", cat("is no attribute of ", to_string(op)), names};
+  const Complaint complaint = unknown_attribute(cursor.text(span), to_string(op), names);
   if (span.begin == span.end) {
     cursor.fail_here(complaint);
   }

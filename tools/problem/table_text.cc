@@ -95,7 +95,7 @@ constexpr TableAttribute kTableAttributes[] = {
 
 const TableAttribute& parse_table_key(Cursor& cursor, std::vector<std::string_view>& seen) {
   const Span span = cursor.token();
-  std::string names;
+  std::vector<std::string_view> names;
   for (const TableAttribute& attribute : kTableAttributes) {
     if (cursor.text(span) == attribute.key) {
       if (std::find(seen.begin(), seen.end(), attribute.key) != seen.end()) {
@@ -104,9 +104,9 @@ const TableAttribute& parse_table_key(Cursor& cursor, std::vector<std::string_vi
       seen.push_back(attribute.key);
       return attribute;
     }
-    names += cat(names.empty() ? "" : ", ", attribute.key);
+    names.push_back(attribute.key);
   }
-  const Complaint complaint{"unknown attribute", "is no attribute of table", names};
+  const Complaint complaint = unknown_attribute(cursor.text(span), "table", names);
   if (span.begin == span.end) {
     cursor.fail_here(complaint);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "command.h"
+#include "options.h"
 #include "sheaf/version.h"
 #include "support/closest.h"
 #include "support/utf8.h"
@@ -77,6 +78,13 @@ std::optional<int> refuse_unknown_command(const CLI::App& app,
   return kUsageError;
 }
 
+// An option of the chosen command.
+const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  return chosen.empty() || !name.starts_with("--") ? nullptr
+                                                   : chosen.front()->get_option_no_throw(name);
+}
+
 // "did you mean --kernels?" for an option that the chosen command does not have.
 void suggest_option(const CLI::App& app) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
@@ -92,6 +100,27 @@ void suggest_option(const CLI::App& app) {
     const std::string meant = did_you_mean(option, {names.begin(), names.end()});
     if (option.starts_with("--") && !meant.empty()) {
       std::cerr << printable(option) << ": " << meant << "\n";
+    }
+  }
+}
+
+// "did you mean clamp?" for a value that an option of the chosen command does not take.
+void suggest_value(const CLI::App& app, const std::vector<std::string>& words) {
+  for (size_t i = 1; i < words.size(); ++i) {
+    const size_t sign = words[i].find('=');
+    const bool next = sign == std::string::npos;
+    const CLI::Option* const option = find_option(app, words[i].substr(0, sign));
+    const auto found = all_choices().find(option);
+    if (option == nullptr || found == all_choices().end() || (next && i + 1 == words.size())) {
+      continue;
+    }
+    const std::string value = next ? words[i + 1] : words[i].substr(sign + 1);
+    const std::vector<std::string>& values = found->second;
+    if (std::find(values.begin(), values.end(), value) == values.end()) {
+      const std::string meant = did_you_mean(value, {values.begin(), values.end()});
+      if (!meant.empty()) {
+        std::cerr << "--" << option->get_lnames().front() << ": " << meant << "\n";
+      }
     }
   }
 }
@@ -128,6 +157,7 @@ int run_command_line(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     suggest_option(app);
+    suggest_value(app, words);
     // CLI11 has a status of its own for each mistake; ours is one for all of them.
     return app.exit(error) == 0 ? kSuccess : kUsageError;
   }

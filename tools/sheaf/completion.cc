@@ -37,6 +37,20 @@ std::vector<Word> subcommands_of(const CLI::App& app) {
   return words;
 }
 
+// What follows a command and is no option, where it is one of a few words. `sheaf help` is no
+// command of CLI11's.
+struct Argument {
+  std::string command, name;
+  std::vector<std::string> values;
+};
+std::vector<Argument> arguments_of(const CLI::App& app) {
+  Argument help{"help", "command", {}};
+  for (const Word& command : subcommands_of(app)) {
+    help.values.push_back(command.text);
+  }
+  return {std::move(help), {"completion", "shell", {"bash", "zsh", "fish"}}};
+}
+
 std::vector<Word> options_of(const CLI::App& command) {
   std::vector<Word> words;
   for (const CLI::Option* option : command.get_options()) {
@@ -71,13 +85,17 @@ void print_bash(const CLI::App& app) {
                "_sheaf() {\n"
                "  local current=${COMP_WORDS[COMP_CWORD]} words=\n"
                "  if ((COMP_CWORD == 1)); then\n"
-            << "    words='" << joined(subcommands_of(app)) << " --help --version'\n"
+            << "    words='" << joined(subcommands_of(app)) << " help --help --version'\n"
             << "  elif [[ $current == -* ]]; then\n    case ${COMP_WORDS[1]} in\n";
   for (const Word& command : subcommands_of(app)) {
     std::cout << "      " << command.text << ") words='"
               << joined(options_of(*app.get_subcommand(command.text))) << "' ;;\n";
   }
   std::cout << "    esac\n  else\n    case \"${COMP_WORDS[1]} ${COMP_WORDS[COMP_CWORD - 1]}\" in\n";
+  for (const Argument& argument : arguments_of(app)) {
+    std::cout << "      '" << argument.command << " " << argument.command << "') words='"
+              << spaced(argument.values) << "' ;;\n";
+  }
   for (const Word& command : subcommands_of(app)) {
     for (const Word& option : options_of(*app.get_subcommand(command.text))) {
       if (!option.values.empty()) {
@@ -101,9 +119,15 @@ void print_zsh(const CLI::App& app) {
   for (const Word& command : subcommands_of(app)) {
     std::cout << "    '" << command.text << ":" << command.help << "'\n";
   }
-  std::cout << "  )\n  if ((CURRENT == 2)); then\n"
+  std::cout << "    'help:Print the help of a command'\n"
+               "  )\n  if ((CURRENT == 2)); then\n"
                "    _describe 'command' commands\n    return\n  fi\n"
-               "  case $words[2] in\n";
+               "  case \"$words[2] $CURRENT\" in\n";
+  for (const Argument& argument : arguments_of(app)) {
+    std::cout << "    '" << argument.command << " 3')\n      compadd " << spaced(argument.values)
+              << "\n      return ;;\n";
+  }
+  std::cout << "  esac\n  case $words[2] in\n";
   for (const Word& command : subcommands_of(app)) {
     std::cout << "    " << command.text << ")\n      _arguments";
     for (const Word& option : options_of(*app.get_subcommand(command.text))) {
@@ -118,7 +142,13 @@ void print_zsh(const CLI::App& app) {
 }
 
 void print_fish(const CLI::App& app) {
-  std::cout << "# Completion of sheaf for fish; printed by `sheaf completion fish`.\n";
+  std::cout << "# Completion of sheaf for fish; printed by `sheaf completion fish`.\n"
+               "complete -c sheaf -n __fish_use_subcommand -f -a help -d 'Print the help of a "
+               "command'\n";
+  for (const Argument& argument : arguments_of(app)) {
+    std::cout << "complete -c sheaf -n '__fish_seen_subcommand_from " << argument.command
+              << "' -f -a '" << spaced(argument.values) << "'\n";
+  }
   for (const Word& command : subcommands_of(app)) {
     std::cout << "complete -c sheaf -n __fish_use_subcommand -f -a " << command.text << " -d '"
               << command.help << "'\n";

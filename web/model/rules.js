@@ -9,7 +9,7 @@ const RULES = ["negative", "out_of_range", "fill_value"];
 
 const filled = (key, values) => SAYS[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 const dimensions = (count) => `${count} dimension${count === 1 ? "" : "s"}`;
-const ranks = ([least, most]) => (least === most ? dimensions(least) : `${least} to ${dimensions(most)}`);
+const ranks = ([least, most]) => (least === most ? dimensions(least) : `${least} ${most - least === 1 ? "or" : "to"} ${most} dimensions`);
 const listed = (words) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words.at(-1)}` : words[0]);
 const shape = (sizes) => `[${sizes.join(", ")}]`;
 

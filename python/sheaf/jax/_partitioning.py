@@ -13,6 +13,7 @@ import functools
 import math
 from typing import Any
 
+import jax
 from jax.experimental import custom_partitioning as _partitioning
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as _Spec
@@ -115,6 +116,16 @@ def _rule_text(factors: Any) -> str:
     return f"{', '.join(operands)} -> {result}"
 
 
+def _on_one_device(local: Any) -> Any:
+    """Without the caller's mesh: where its axes are explicit, JAX 0.8 and 0.9.0 state shardings of what
+    each device computes, which XLA takes for calls of a function that it does not know."""
+    def run(*operands: Any) -> Any:
+        with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), ())):
+            return local(*operands)
+
+    return run
+
+
 @functools.lru_cache(maxsize=1024)
 def partitioned(primitive: Any, call: Call, shapes: tuple[_Shape, ...],
                 indices_dtype: str) -> Any:
@@ -132,7 +143,7 @@ def partitioned(primitive: Any, call: Call, shapes: tuple[_Shape, ...],
         divisions = _divisions(mesh, factors, (*operands, result))
         *inputs, output = (_sharding(mesh, names, divisions) for names in factors)
         axes = divisions.get("axis", ())
-        local = divided(primitive, call, mesh, axes) if axes else run
+        local = _on_one_device(divided(primitive, call, mesh, axes)) if axes else run
         return mesh, local, output, tuple(inputs)
 
     # custom_partitioning wants to know how many operands there are.

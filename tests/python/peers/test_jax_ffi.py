@@ -177,7 +177,7 @@ def test_the_workspace_of_a_gpu_is_a_result(monkeypatch):
     from jax import export
     from sheaf.jax import _lowering
 
-    monkeypatch.setattr(_lowering, "_gpus", lambda: (0,))
+    monkeypatch.setattr(_lowering, "gpus", lambda: (0,))
     monkeypatch.setattr(_lowering._sheaf, "jax_workspace", lambda plan, gpus: 1000)
     checks = [export.DisabledSafetyCheck.custom_call(f"sheaf_{name}")
               for name in ("gather", "scatter")]

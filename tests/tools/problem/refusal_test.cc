@@ -169,7 +169,7 @@ TEST(RefusalText, IsTheSameEveryTime) {
             "  try: 2 values");
   EXPECT_EQ(refusal([] { parse_problem("gather_elements f32[3] i32[3] axes=0"); }),
             "problem: unknown attribute\n"
-            "  \"axes\" at column 31 is no attribute of gather_elements\n"
+            "  \"axes\" at column 31 is no attribute of gather_elements; did you mean axis?\n"
             "  gather_elements f32[3] i32[3] axes=0\n"
             "                                ^^^^\n"
             "  try: axis, broadcast, negative, out_of_range, fill_value");
@@ -184,7 +184,8 @@ TEST(RefusalText, CutsLongProblemsAroundTheToken) {
   const std::string far = "gather f32[3] i64[1] axis=0" + std::string(500, ' ') + "batch_dim=1";
   const std::vector<std::string> shown = lines_of(refusal([&] { parse_problem(far); }));
   ASSERT_EQ(shown.size(), 5U);
-  EXPECT_EQ(shown[1], "  \"batch_dim\" at column 528 is no attribute of gather");
+  EXPECT_EQ(shown[1],
+            "  \"batch_dim\" at column 528 is no attribute of gather; did you mean batch_dims?");
   EXPECT_EQ(shown[2].find("batch_dim"), shown[3].find("^^^^^^^^^")) << shown[2] << "\n" << shown[3];
 }
 

@@ -243,19 +243,19 @@ Array updates_argument(const std::string& text, const TensorSpec& spec) {
   if (exists(text) || !looks_like_numbers(text)) {
     return loaded(plain_table(table_argument(text)), "reading");
   }
-  std::string sizes, values = text;
-  for (const int64_t size : spec.sizes) {
-    sizes += cat(sizes.empty() ? "" : ",", size);
-  }
+  std::string values = text;
   std::replace(values.begin(), values.end(), ';', ',');
   // One number stands for all.
   const int64_t count = element_count(spec.sizes);
-  const bool one = values.find(',') == std::string::npos;
-  if (one) {
-    sizes = "1";
+  const int64_t given = 1 + std::count(values.begin(), values.end(), ',');
+  const bool one = given == 1;
+  if (!one && given != count) {
+    refuse("wrong number of updates",
+           cat("UPDATES holds ", given, " values, but ", spec.str(), " needs ", count),
+           cat(counted(count, "value", "values"), ", one value for all of them, or a file"));
   }
   const Problem problem =
-      parse_problem(cat("gather ", spec.dtype.name(), "[", sizes, "]={", values, "} i64[0]"));
+      parse_problem(cat("gather ", spec.dtype.name(), "[", given, "]={", values, "} i64[0]"));
   Array updates(TensorSpec(spec.dtype, spec.sizes));
   auto* const elements = static_cast<std::byte*>(updates.tensor().data);
   for (int64_t e = 0; one && e < count; ++e) {
