@@ -25,8 +25,9 @@ def all_numpy(data: Any, indices: Any, out: Any, updates: Any = None) -> bool:
 
 
 def is_torch(array: Any) -> bool:
-    """Whether it is a tensor of PyTorch."""
-    return hasattr(array, "__torch_function__")
+    """Whether it is a tensor of PyTorch. The second name is for torch.compile of PyTorch 2.6, which does not
+    find the first in a tensor that the compiled function has made."""
+    return hasattr(array, "__torch_function__") or hasattr(array, "is_quantized")
 
 
 def is_table(data: Any) -> bool:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st  # noqa: E402
 
 import sheaf  # noqa: E402
 import sheaf.torch  # noqa: E402
+from torch_dlpack import needs_dlpack_of  # noqa: E402
 
 ops = torch.ops.sheaf
 
@@ -46,14 +47,6 @@ def test_integers_of_a_few_bits_are_refused(name):
         assert call(bytes_, torch.tensor([3])).tolist() == [3]  # the same call on bytes is known
         with pytest.raises(TypeError, match=says):
             call(x, torch.tensor([3]))
-
-
-def needs_dlpack_of(dtype):
-    """The oldest PyTorch that is supported hands out no floats of 8 bits."""
-    try:
-        torch.utils.dlpack.to_dlpack(torch.empty(1, dtype=dtype))
-    except (RuntimeError, BufferError) as error:
-        pytest.skip(f"this PyTorch: {error}")
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

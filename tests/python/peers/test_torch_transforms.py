@@ -2,6 +2,7 @@
 """Each transform of torch.func, torch.compile, torch.export, opcheck and tensors without memory, on
 the plain functions and the operators, against PyTorch's own indexing."""
 
+import functools
 import io
 
 import pytest
@@ -115,10 +116,23 @@ def test_forward_mode(name, transform):
         assert_same(got, gradient + torch.tensordot(hessian, X, 2))
 
 
+@functools.cache
+def compiles_jacfwd():
+    """PyTorch 2.6 does not compile its own jacfwd of two tensors."""
+    torch._dynamo.reset()
+    try:
+        torch.compile(func.jacfwd(torch.mul, (0, 1)), backend="eager", fullgraph=True)(U, U)
+    except torch._dynamo.exc.TorchDynamoException:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("backend", ["aot_eager", "eager"])
 @pytest.mark.parametrize("transform", ["jvp", "jacfwd", "forward over reverse"])
 @pytest.mark.parametrize("name", ["gather", "scatter", "mul", "mean", "max"])
 def test_compiled_forward_mode(name, transform, backend):
+    if transform == "jacfwd" and not compiles_jacfwd():
+        pytest.skip("this PyTorch compiles no jacfwd of two tensors, of torch.mul neither")
     mine, _ = PAIRS[name]
     call = FORWARD[transform](mine)
     torch._dynamo.reset()
