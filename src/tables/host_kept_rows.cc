@@ -25,25 +25,8 @@ void store_shared(T& value, std::type_identity_t<T> to) {
   std::atomic_ref(value).store(to, std::memory_order_relaxed);
 }
 
-// Missed rows of all ranges, in the order of the indices, into memory of the lane.
-template <class Missed>
-void keep_missed(Lane& lane, std::vector<Missed>& ranges, FoundRows& found) {
-  std::ranges::sort(ranges, {}, &Missed::first);
-  int64_t count = 0;
-  for (const Missed& missed : ranges) {
-    count += std::ssize(missed.rows);
-  }
-  auto* const rows = reinterpret_cast<int64_t*>(lane.missed_rows.get(count * 8));
-  auto* const points = reinterpret_cast<int32_t*>(lane.missed_points.get(count * 4));
-  found.missed_rows = {rows, static_cast<size_t>(count)};
-  found.missed_points = {points, static_cast<size_t>(count)};
-  int64_t at = 0;
-  for (const Missed& missed : ranges) {
-    std::ranges::copy(missed.rows, rows + at);
-    std::ranges::copy(missed.points, points + at);
-    at += std::ssize(missed.rows);
-  }
-}
+// Of an index that names no row. Kernels fill for it as for kNoSlot.
+constexpr int32_t kOutsideSlot = -2;
 
 }  // namespace
 
@@ -91,34 +74,41 @@ int32_t HostKeptRows::slot_for(int64_t row, bool protect) {
   return slot_at(view_, place);
 }
 
+// Rows without a slot, in the order of the indices.
+FoundRows HostKeptRows::missed(Lane& lane, const AskedRows& asked,
+                               std::span<const int32_t> slots) const {
+  const auto count = static_cast<size_t>(std::ranges::count(slots, kNoSlot));
+  const int64_t outside = std::ranges::count(slots, kOutsideSlot);
+  auto* const rows = reinterpret_cast<int64_t*>(
+      lane.missed_rows.get(static_cast<int64_t>(count * sizeof(int64_t))));
+  auto* const points = reinterpret_cast<int32_t*>(
+      lane.missed_points.get(static_cast<int64_t>(count * sizeof(int32_t))));
+  size_t at = 0;
+  for (size_t i = 0; i < slots.size() && at < count; ++i) {
+    if (slots[i] == kNoSlot) {
+      rows[at] = asked.offsets[i] / row_bytes();
+      points[at++] = static_cast<int32_t>(i);
+    }
+  }
+  FoundRows found;
+  found.missed_rows = {rows, count};
+  found.missed_points = {points, count};
+  found.hits = asked.count - outside - static_cast<int64_t>(count);
+  return found;
+}
+
 FoundRows HostKeptRows::find(Lane& lane, const AskedRows& asked, bool protect) {
   lane.wait();  // the slots of the last call may still be on their way
   const int64_t bytes = asked.count * static_cast<int64_t>(sizeof(int32_t));
   auto* const slots = reinterpret_cast<int32_t*>(lane.found.get(bytes));
-  std::mutex mutex;
-  std::vector<Missed> ranges;
-  std::atomic<int64_t> hits = 0;
   const auto look_up = [&](int64_t begin, int64_t end) {
-    Missed missed{begin, {}, {}};
-    int64_t outside = 0;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t offset = asked.offsets[static_cast<size_t>(i)];
-      const int64_t row = offset / row_bytes();
-      slots[i] = offset == kOutside ? kNoSlot : slot_for(row, protect);
-      outside += offset == kOutside ? 1 : 0;
-      if (slots[i] == kNoSlot && offset != kOutside) {
-        missed.rows.push_back(row);
-        missed.points.push_back(static_cast<int32_t>(i));
-      }
+      slots[i] = offset == kOutside ? kOutsideSlot : slot_for(offset / row_bytes(), protect);
     }
-    hits += end - begin - outside - std::ssize(missed.rows);
-    const std::lock_guard lock(mutex);
-    ranges.push_back(std::move(missed));
   };
   run_ranges("gather", asked.count, asked.count * kBytesOfALookUp, {}, std::cref(look_up));
-  FoundRows found;
-  keep_missed(lane, ranges, found);
-  found.hits = hits;
+  FoundRows found = missed(lane, asked, {slots, static_cast<size_t>(asked.count)});
   std::byte* const there = lane.numbers(bytes);
   lane.copy_kept(there, lane.found, bytes);
   found.slots = reinterpret_cast<const int32_t*>(there);

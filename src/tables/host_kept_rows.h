@@ -3,7 +3,6 @@
 // Cached rows that host threads look up: for devices without kernels for it.
 #pragma once
 
-#include <mutex>
 #include <vector>
 
 #include "tables/kept_rows.h"
@@ -22,12 +21,7 @@ class HostKeptRows final : public KeptRows {
   void clear(Lane& lane) override;
 
  private:
-  // Of a range of indices: those that were missed.
-  struct Missed {
-    int64_t first = 0;
-    std::vector<int64_t> rows;
-    std::vector<int32_t> points;
-  };
+  FoundRows missed(Lane& lane, const AskedRows& asked, std::span<const int32_t> slots) const;
   int32_t slot_for(int64_t row, bool protect);
   int32_t claim_one(int64_t row, bool surely);
 

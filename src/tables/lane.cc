@@ -48,12 +48,13 @@ Lane::~Lane() {
   } catch (const Error&) {  // a device that failed has nothing in flight
   }
   free_ring();
-  events_.insert(events_.end(), {last_, fork_, join_});
-  for (void* const event : events_) {
+  const auto free = [&](void* event) {
     if (event != nullptr) {
       staging_steps_->free_event(event);
     }
-  }
+  };
+  std::ranges::for_each(events_, free);
+  std::ranges::for_each(std::initializer_list<void*>{last_, fork_, join_}, free);
   if (side_ != nullptr) {
     staging_steps_->free_stream(side_);
   }
