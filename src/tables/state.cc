@@ -17,8 +17,9 @@ struct LockedMemory {
   struct Range {
     int64_t users = 0, bytes = 0;
   };
+  using Key = std::pair<const Backend*, const void*>;
   std::mutex mutex;
-  std::map<std::pair<const Backend*, const void*>, Range> ranges;
+  std::map<Key, Range> ranges;
   int64_t bytes = 0;  // of all
 };
 
@@ -30,17 +31,18 @@ LockedMemory& locked_memory() {
 bool lock_memory(const Backend& device, const void* memory, int64_t bytes) {
   LockedMemory& all = locked_memory();
   const std::lock_guard lock(all.mutex);
-  const auto [entry, is_first] = all.ranges.try_emplace({&device, memory});
-  if (is_first) {
-    if (bytes > tables::lockable_bytes() - all.bytes ||
-        !device.device->staging->lock(memory, static_cast<size_t>(bytes))) {
-      all.ranges.erase(entry);
-      return false;
-    }
-    entry->second.bytes = bytes;
-    all.bytes += bytes;
+  if (const auto known = all.ranges.find({&device, memory}); known != all.ranges.end()) {
+    ++known->second.users;
+    return true;
   }
-  ++entry->second.users;
+  const bool fits = bytes <= tables::lockable_bytes() - all.bytes;
+  const LockedMemory::Range first{.users = 1, .bytes = bytes};
+  std::map<LockedMemory::Key, LockedMemory::Range> noted{{{&device, memory}, first}};
+  if (!fits || !device.device->staging->lock(memory, static_cast<size_t>(bytes))) {
+    return false;
+  }
+  all.ranges.merge(noted);  // takes no memory: what is locked is noted
+  all.bytes += bytes;
   return true;
 }
 
