@@ -45,6 +45,9 @@ Lane::Lane(const Backend& backend, void* stream)
 Lane::~Lane() {
   try {
     wait();
+    if (side_ != nullptr) {  // if an error came between its steps and the stream's
+      steps_.wait(nullptr, side_);
+    }
   } catch (const Error&) {  // a device that failed has nothing in flight
   }
   free_ring();
@@ -206,11 +209,9 @@ Queue Lane::queue(Road road) {
 }
 
 void Lane::begin_side() {
-  if (side_ == nullptr) {
-    side_ = staging_steps_->make_stream();
-    fork_ = staging_steps_->make_event();
-    join_ = staging_steps_->make_event();
-  }
+  side_ = side_ == nullptr ? staging_steps_->make_stream() : side_;
+  fork_ = fork_ == nullptr ? staging_steps_->make_event() : fork_;
+  join_ = join_ == nullptr ? staging_steps_->make_event() : join_;
   staging_steps_->record(fork_, stream_);
   staging_steps_->follow(side_, fork_);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -21,7 +22,7 @@
 namespace sheaf {
 namespace {
 
-using Steps = std::vector<std::function<void()>>;
+using Steps = std::deque<std::function<void()>>;
 std::map<void*, Steps>& streams() {
   static std::map<void*, Steps> all;
   return all;
@@ -175,10 +176,9 @@ void complete_verdict(const Plan& plan, const std::byte* indices, const Launch& 
 void run_some(int64_t count, void* stream) {
   const std::lock_guard lock(streams_mutex());
   Steps& steps = streams()[stream];
-  const auto end = steps.begin() + std::min(count, std::ssize(steps));
-  const Steps now(std::make_move_iterator(steps.begin()), std::make_move_iterator(end));
-  steps.erase(steps.begin(), end);
-  for (const auto& step : now) {
+  for (int64_t left = count; left > 0 && !steps.empty(); --left) {
+    const auto step = std::move(steps.front());
+    steps.pop_front();  // if it throws, those behind it are still there
     step();
   }
 }
@@ -247,8 +247,9 @@ struct Event {
 void record(void* event, void* stream) {
   const std::lock_guard lock(streams_mutex());
   auto* const mark = static_cast<Event*>(event);
-  mark->stream = stream;
-  enqueue_on(stream, [mark, number = ++mark->recorded] { mark->passed = number; });
+  enqueue_on(stream, [mark, number = mark->recorded + 1] { mark->passed = number; });
+  mark->stream = stream;  // only now: nothing waits for a step that there was no memory for
+  ++mark->recorded;
 }
 
 void wait_for_event(void* event) {
