@@ -8,6 +8,8 @@ from typing import Any
 import numpy
 
 from . import _sheaf
+from ._dispatch import is_traced
+from ._errors import UnsupportedError, refusal
 
 _NUMPY_NAMES = {
     "bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
@@ -32,6 +34,16 @@ def numpy_dtype(name: str) -> numpy.dtype[Any]:
         dtype: numpy.dtype[Any] = numpy.dtype(getattr(ml_dtypes, _ML_NAMES[name]))
         return dtype
     return numpy.dtype(f"V{name.removeprefix('opaque')}")
+
+
+def refuse_traced(call: str, *arrays: Any) -> None:
+    """For arrays of a program that JAX compiles: a table's call is none of its operations."""
+    if any(is_traced(array) for array in arrays):
+        raise UnsupportedError(refusal(
+            f"{call}: a table inside a program that JAX compiles",
+            "its rows are fetched by the host, in a call of its own",
+            f"jax.pure_callback(table.{call}, jax.ShapeDtypeStruct(shape, dtype), indices), or the "
+            "call outside jit"))
 
 
 # What encoded rows may become.

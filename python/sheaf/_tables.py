@@ -16,7 +16,8 @@ from ._functions import scatter, scatter_elements, scatter_nd
 from ._interop import is_on_gpu, is_small_integer, like_array, on_host
 from ._options import Accumulate, BagRule, Negative, Pool
 from ._table_index import select
-from ._table_types import BITS, DECODED, file_settings, index_array, numpy_dtype
+from ._table_types import (BITS, DECODED, file_settings, index_array, numpy_dtype,
+                           refuse_traced)
 
 Path = Union[str, "os.PathLike[str]"]
 _FILE_SETTINGS = {"memory", "depth", "direct", "reader", "cache", "format"}
@@ -161,6 +162,7 @@ class Table:
                 negative: str = "from_end", fill_value: Any = 0, out: Any = None,
                 dtype: Any = None, packed: bool = False, threads: int = 0,
                 **settings: Any) -> Any:
+        refuse_traced(op, indices)
         decoded, result_type = self._result_type(dtype, packed)
         rule = {"out_of_range": out_of_range, "negative": negative, "fill_value": fill_value}
         to_host = out is None or _is_path(out)
@@ -240,6 +242,7 @@ class Table:
             negative: Negative = "from_end", fill_value: Any = 0, threads: int = 0,
             out: Any = None) -> Any:
         """sheaf.bag with this table as data; the result is where indices are, and of their kind."""
+        refuse_traced("bag", indices, offsets, lengths, ids, weights)
         segments = segments_of("bag", offsets, lengths, ids, bags, last_offset)
         return self._rows.bag(indices, segments.array, weights, out, pool=pool, form=segments.form,
                               last_offset=last_offset, bags=segments.bags,
@@ -250,6 +253,7 @@ class Table:
 
     def _scatter(self, op: str, indices: Any, updates: Any, *where: int,
                  out: Path | None = None, **rest: Any) -> None:
+        refuse_traced(op, indices, updates)
         if self.encoding:
             raise DTypeError(refusal(f"{op}: encoded rows are only read",
                                      f"{self.name!r} is {self.encoding}{list(self.shape)}",
@@ -325,6 +329,7 @@ class Table:
         lacks (cache_bytes) are brought there, as many as it has room for; of a file without such a
         cache, into its RowCache (cache=). Results are the same without it, and indices out of range
         are left out. Nothing is done for indices on the host, without a cache, of encoded rows."""
+        refuse_traced("prefetch", indices)
         if self.encoding is None:
             self._rows.prefetch("gather", indices, axis=axis, batch_dims=batch_dims,
                                 negative=negative)

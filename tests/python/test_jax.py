@@ -45,3 +45,31 @@ def test_jax_arrays_cannot_be_written_to():
 def test_traced_values_are_refused():
     with pytest.raises(Exception):
         jax.jit(lambda x: sheaf.take(x, [0]))(jnp.arange(3.0))
+
+
+def test_tables_inside_a_compiled_program():
+    rows = numpy.arange(12, dtype=numpy.float32).reshape(6, 2)
+    table = sheaf.Table(rows)
+    ids = jnp.asarray([4, 1])
+    got = table.gather(ids)  # outside of one
+    assert isinstance(got, jax.Array) and numpy.array_equal(numpy.asarray(got), rows[[4, 1]])
+    for call in (table.gather, lambda ids: sheaf.gather(table, ids),
+                 lambda ids: table.bag(ids[None]), table.prefetch,
+                 lambda ids: table.scatter(ids, jnp.ones((2, 2)))):
+        with pytest.raises(sheaf.UnsupportedError) as refused:
+            jax.jit(call)(ids)
+        assert "a table inside a program that JAX compiles" in str(refused.value)
+    with pytest.raises(sheaf.UnsupportedError) as refused:
+        jax.jit(table.gather)(ids)
+    assert str(refused.value) == (
+        "gather: a table inside a program that JAX compiles\n"
+        "  its rows are fetched by the host, in a call of its own\n"
+        "  try: jax.pure_callback(table.gather, jax.ShapeDtypeStruct(shape, dtype), indices), or the "
+        "call outside jit")
+
+    @jax.jit
+    def advised(ids):
+        shape = jax.ShapeDtypeStruct((*ids.shape, 2), jnp.float32)
+        return jax.pure_callback(table.gather, shape, ids) * 2
+
+    assert numpy.array_equal(numpy.asarray(advised(ids)), rows[[4, 1]] * 2)
