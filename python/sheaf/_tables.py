@@ -25,7 +25,7 @@ _SCATTERS: dict[str, Any] = {"scatter": scatter, "scatter_elements": scatter_ele
                              "scatter_nd": scatter_nd}
 
 
-def _named(op: str, where: tuple[int, ...]) -> dict[str, int]:
+def _named(op: str, where: tuple[int, ...]) -> dict[str, Any]:
     return dict(zip({"scatter": ("axis", "batch_dims"), "scatter_elements": ("axis",),
                      "scatter_nd": ("batch_dims",)}[op], where))
 

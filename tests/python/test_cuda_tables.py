@@ -202,6 +202,52 @@ def test_writes_reach_the_rows_on_the_device():
     assert (table.gather(at[20:21]) == 77).all()
 
 
+def test_a_scatter_drops_only_what_it_wrote():
+    rows = data()
+    table = sheaf.Table(rows, way="ring", cache_bytes=1 << 20)
+    at = torch.arange(50, device=GPU)
+    for _ in range(3):
+        table.gather(at)
+    hits = table.stats()["cache_hits"]
+    table.scatter(at[:9], torch.ones(1, 24, device=GPU), reduction="add")
+    assert torch.equal(table.gather(at).cpu(), rows[:50])
+    assert table.stats()["cache_hits"] == hits + 41
+    assert table.stats()["bytes_to_host"] > 0
+    with pytest.raises(sheaf.IndexError, match=rf"indices\[0\] = {ROWS}"):
+        table.scatter(at[:1] + ROWS, torch.ones(1, 24, device=GPU))
+    table.scatter(at[:2].cpu().numpy(), torch.zeros(2, 24, device=GPU))  # from two places
+    assert not rows[:2].any() and torch.equal(table.gather(at).cpu(), rows[:50])
+
+
+def test_scatters_into_a_table_of_the_gpu():
+    rows = data().to(GPU)
+    expected = rows.cpu()
+    table = sheaf.Table(rows)
+    at, updates = ids(400), torch.randn(400, 24, device=GPU)
+    version = rows._version
+    table.scatter(at, updates, reduction="add")
+    assert table.stats()["way"] == "device" and rows._version > version
+    sheaf.scatter(expected, at.cpu(), updates.cpu(), reduction="add", out=expected)
+    assert torch.equal(rows.cpu(), expected)
+    table.scatter(at.cpu(), updates.cpu(), reduction="max")
+    assert table.stats()["way"] == "upload"
+    sheaf.scatter(expected, at.cpu(), updates.cpu(), reduction="max", out=expected)
+    assert torch.equal(rows.cpu(), expected)
+    with pytest.raises(sheaf.IndexError):
+        table.scatter(at[:1] * 0 + ROWS, updates[:1])
+    assert torch.equal(rows.cpu(), expected)
+
+
+def test_prefetched_rows_are_hits():
+    rows = data()
+    table = sheaf.Table(rows, way="ring", cache_bytes=1 << 20)
+    at = torch.tensor([3, -1, 7, ROWS], device=GPU)  # the last is left out
+    table.prefetch(at)
+    assert table.stats()["rows_prefetched"] == 3
+    assert torch.equal(table.gather(at[:3]).cpu(), picked(rows, at[:3]))
+    assert (table.stats()["cache_hits"], table.stats()["cache_misses"]) == (3, 0)
+
+
 def test_the_order_of_streams():
     rows = data(256, pinned=True)
     table = sheaf.Table(rows)
@@ -309,6 +355,21 @@ def test_a_model_moves_and_the_table_stays():
     changed = (model.table.weight != before).any(1).nonzero()[:, 0]
     assert changed.tolist() == at.cpu().unique().tolist()
     assert torch.equal(model.table(at).detach().cpu(), model.table.weight[at.cpu()])
+
+
+def test_steps_keep_the_rows_that_they_did_not_write():
+    table = sheaf.torch.Table(data(), way="ring", cache_bytes=1 << 20)
+    optimizer = sheaf.torch.SGD(table, lr=0.5)
+    at = torch.arange(100, device=GPU)
+    with torch.no_grad():
+        for _ in range(3):
+            table(at)
+    table(at[:10]).sum().backward()
+    optimizer.step()
+    hits = table.rows.stats()["cache_hits"]
+    with torch.no_grad():
+        assert torch.equal(table(at).cpu(), table.weight[:100])
+    assert table.rows.stats()["cache_hits"] == hits + 90
 
 
 def test_compiled():

@@ -71,6 +71,20 @@ def test_stops_before_the_first_write_while_indices_are_checked(slow):
     assert (out == -1).all()
 
 
+def test_ends_calls_on_tables(slow, tmp_path):
+    data = np.arange(1000, dtype=np.float32)
+    np.save(tmp_path / "t.npy", data)
+    indices, updates = np.zeros(COUNT, dtype=np.int64), np.ones(COUNT, dtype=np.float32)
+    table, in_file = sheaf.Table(data), sheaf.Table(tmp_path / "t.npy")
+    for each in (table, in_file):
+        interrupted(lambda: each.gather(indices))
+        assert each.gather([3, 1]).tolist() == [3, 1]
+    interrupted(lambda: table.scatter(indices, updates, reduction="add"))
+    assert data[0] % 1 == 0 and data[1:].tolist() == list(range(1, 1000))  # some of its way
+    table.scatter([2], np.float32([7]))
+    assert table.gather([2]).tolist() == [7]
+
+
 def test_ends_a_move():
     data = np.zeros(COUNT, dtype=np.int32)
     interrupted(lambda: sheaf.cast(data, np.float64))
@@ -101,6 +115,7 @@ def test_what_a_handler_raises_arrives(slow, library, kind):
     data, indices, out = np.arange(4), np.full(1 << 24, 3), np.zeros(1 << 24, np.int64)
     if library == "torch":
         torch = pytest.importorskip("torch")
+        pytest.importorskip("sheaf.torch")  # which must not be interrupted half-way
         data, indices, out = map(torch.from_numpy, (data, indices, out))
     before = signal.signal(signal.SIGALRM, raise_it)
     try:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tables whose rows come to a Vulkan device: SwiftShader where it is installed, else a GPU, or none."""
 
+import signal
+
 import numpy as np
 import pytest
 import sheaf
@@ -112,6 +114,26 @@ def test_files_and_encoded_rows(tmp_path):
     np.testing.assert_array_equal(got.numpy(), sheaf.gather(encoded, [3, 1]))
     bags = sheaf.Table(ROWS).bag(array(IDS % 60))
     np.testing.assert_array_equal(bags.numpy(), sheaf.bag(ROWS, IDS % 60))
+
+
+@here
+def test_an_interrupted_gather_leaves_the_stream_usable():
+    table = sheaf.Table(ROWS, piece_bytes=64, cache_bytes=1 << 10)
+    ids = array(np.zeros(1 << 16, np.int64))
+
+    def raise_it(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, raise_it)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(TimeoutError):
+            for _ in range(100):
+                table.gather(ids)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    np.testing.assert_array_equal(table.gather(array(IDS)).numpy(), ROWS[IDS])
 
 
 @here
