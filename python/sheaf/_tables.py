@@ -261,7 +261,7 @@ class Table:
         if self._handle is None:
             self._write(op, indices, updates, where, out, rest)
         elif out is None and self._may_travel(indices, updates) and not _FILE_SETTINGS & set(rest):
-            self._rows.scatter(op, indices, updates, **_named(op, where), **rest)
+            self._run_scatter(op, indices, updates, where, rest)
         else:
             self._replace(op, indices, updates, *where, out=out, **rest)
 
@@ -271,17 +271,20 @@ class Table:
         if out is not None:
             raise ArgumentError(refusal(f"{op}: out of a table in memory", "the table is written to",
                                         "no out; a scatter of table.data for a copy"))
-        named = _named(op, where)
         if self.place == "host" and not self._may_travel(indices, updates):
             indices, updates = on_host(indices), on_host(updates)
         indices, updates = (array if is_on_gpu(array) else like_array(self._data, array)
                             for array in (indices, updates))
         if rest.get("accumulate") == "f32" and is_small_integer(self._data):
-            _SCATTERS[op](self._data, indices, updates, out=self._data, **named, **rest)
+            _SCATTERS[op](self._data, indices, updates, out=self._data, **_named(op, where), **rest)
             self.forget_cached_rows()
-            return
-        rest["accumulate"] = rest.get("accumulate") or ""
-        self._rows.scatter(op, indices, updates, **named, **rest)
+        else:
+            self._run_scatter(op, indices, updates, where, rest)
+
+    def _run_scatter(self, op: str, indices: Any, updates: Any, where: tuple[int, ...],
+                     rest: dict[str, Any]) -> None:
+        accumulate = rest.pop("accumulate", None) or ""
+        self._rows.scatter(op, indices, updates, accumulate=accumulate, **_named(op, where), **rest)
 
     def _may_travel(self, indices: Any, updates: Any) -> bool:
         """Whether the library brings both from a GPU as they are."""

@@ -94,6 +94,14 @@ TEST_F(CapiTableCalls, ScattersThatDoNotFitChangeNothing) {
   Values<int32_t> whole{{7, 7, 7, 7, 7, 7}, {3, 2}};
   EXPECT_EQ(sheaf_table_scatter(table.get(), indices, whole, nullptr, nullptr),
             SHEAF_INVALID_ARGUMENT);
+  Values<uint8_t> codes{{1, 2}, {2, 1}}, other{{9, 9, 9}, {3, 1}};
+  codes.tensor.dtype = {kDLFloat8_e3m4, 8, 1};
+  other.tensor.dtype = {kDLFloat8_e4m3, 8, 1};  // another format of as many bytes
+  Values<int64_t> rows{{0, 1, 0}, {3}};
+  EXPECT_EQ(sheaf_table_scatter(in_memory(codes).get(), rows, other, nullptr, nullptr),
+            SHEAF_INVALID_ARGUMENT);
+  EXPECT_THAT(sheaf_last_error(), HasSubstr("updates is float8_e4m3, but the table is"));
+  EXPECT_THAT(codes.values, ElementsAre(1, 2));
   sheaf_scatter_options options = {};
   options.reduction = 99;
   EXPECT_EQ(sheaf_table_scatter(table.get(), indices, updates, &options, nullptr),

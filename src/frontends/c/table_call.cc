@@ -8,12 +8,24 @@
 namespace sheaf {
 namespace {
 
+// Types that are all bytes to us are told apart here, as far as the caller has named the table's.
+void check_update_type(const Request& r, const sheaf_table_handle& handle, DLDataType type) {
+  const bool named = handle.table.place() != TablePlace::kFile &&
+                     handle.table.info().encoded.encoding == Encoding::kPlain;
+  if (named && r.updates.dtype == r.data.dtype && !same_type(handle.dtype, type)) {
+    refuse(r, {Reason::kType, "updates"}, "types differ",
+           cat("updates is ", to_string(type), ", but the table is ", to_string(handle.dtype)),
+           cat("updates of type ", to_string(handle.dtype), "; nothing is converted"));
+  }
+}
+
 template <class Options>
 sheaf_status scatter_into(const sheaf_table_handle* given, const char* call,
                           const DLTensor* indices, const DLTensor* updates, const Options* options,
                           const sheaf_run_options* run_options) {
   return at_c_boundary([&] {
-    const Table& table = required_table(given, call).table;
+    const sheaf_table_handle& handle = required_table(given, call);
+    const Table& table = handle.table;
     const Options chosen = or_defaults(options);
     const sheaf_run_options how = or_defaults(run_options);
     Request r = table_request(chosen);
@@ -29,6 +41,7 @@ sheaf_status scatter_into(const sheaf_table_handle* given, const char* call,
     r.updates = from.spec;
     r.set_output(table.spec());
     set_scatter_options(r, chosen);
+    check_update_type(r, handle, updates->dtype);
     check_run(r, placement.device(), how);
     const Plan plan = make_plan(r);
     run_on_queue(
