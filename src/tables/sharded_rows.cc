@@ -104,6 +104,9 @@ void ShardedRows::fetch(std::span<const int64_t> rows, std::byte* to) {
 // What the most demanding rank wants. Throws on all ranks if one has failed.
 int64_t ShardedRows::agree(int64_t mine) {
   const int64_t most = group_.largest(mine);
+  if (most < mine) {
+    group_.refuse_message(cat("the largest wish of all ranks cannot be ", most));
+  }
   if (most == kEnd) {
     all_know_ = true;
     group_.together(who_, [&] {
@@ -139,6 +142,7 @@ void ShardedRows::serve_others() {
   for (;;) {
     const int64_t most = agree(failed_ ? kEnd : kNothing);
     if (most == kNothing) {
+      agree(kNothing);  // a rank that was told so alone would leave the others waiting
       return;
     }
     take_part(most);
