@@ -13,6 +13,7 @@ import pytest
 
 import sheaf
 from capsules import Exporter
+from torch_dlpack import needs_c_functions
 
 
 class Runs:
@@ -136,6 +137,7 @@ def torch():
 
 @pytest.mark.parametrize("subclass", [False, True])
 def test_a_torch_storage_that_goes_away(torch, subclass):
+    needs_c_functions()
     x = torch.arange(1 << 16, dtype=torch.float64)
     if subclass:
         x = x.as_subclass(type("Mine", (torch.Tensor,), {}))
@@ -157,6 +159,8 @@ def test_negated_and_conjugated_views(torch):
 
 
 def test_a_new_empty_that_gives_something_else(torch):
+    needs_c_functions()
+
     class Mode(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, function, types, arguments=(), keywords=None):
             if function.__name__ == "new_empty":
@@ -177,6 +181,8 @@ def test_torch_subclasses_whose_methods_raise(torch, name):
     def raises(*_):
         raise OSError("no")
 
+    if name == "new_empty":
+        needs_c_functions()
     kind = type("Mine", (torch.Tensor,), {
         name: property(raises) if name == "requires_grad" else raises,
         # The result of one of PyTorch's own classes is made by its new_empty.
@@ -186,7 +192,7 @@ def test_torch_subclasses_whose_methods_raise(torch, name):
 
 
 def test_a_result_that_torch_has_no_memory_for(torch):
-    with pytest.raises(sheaf.Error, match="no array for the result"):
+    with pytest.raises(sheaf.Error, match="no array for the result|tensor: out of memory"):
         sheaf.gather(torch.zeros(3), torch.zeros(1, dtype=torch.int64).expand(2**50))
 
 

@@ -214,11 +214,21 @@ def test_per_sample_weights():
         torch.testing.assert_close(a, b)
 
 
+def divides_by_frequency():
+    """Row 1 is read three times, row 2 once."""
+    weight = torch.zeros(3, 1, requires_grad=True)
+    functional.embedding_bag(torch.tensor([1, 2, 1, 1]), weight, torch.tensor([0, 2]), mode="sum",
+                             scale_grad_by_freq=True).sum().backward()
+    return weight.grad.flatten().tolist() == [0, 1, 1]
+
+
 @pytest.mark.parametrize("mode, keywords", [
     ("sum", {}), ("mean", {}), ("max", {}), ("sum", {"padding_idx": 2}),
     ("mean", {"padding_idx": 2}), ("max", {"padding_idx": 2}),
     ("sum", {"scale_grad_by_freq": True}), ("mean", {"scale_grad_by_freq": True})])
 def test_gradients_are_pytorchs(mode, keywords):
+    if keywords == {"scale_grad_by_freq": True} and not divides_by_frequency():
+        pytest.skip("this PyTorch divides by the frequencies of other rows (2.6)")
     weight, (input, offsets) = torch.randn(20, 6, requires_grad=True), some_bags()
     mine, theirs = both(input, weight, offsets, mode=mode, **keywords)
     gradient = torch.randn_like(mine)

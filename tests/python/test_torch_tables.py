@@ -13,6 +13,7 @@ import sheaf
 
 torch = pytest.importorskip("torch")
 import sheaf.torch  # noqa: E402
+from torch_dlpack import needs_dlpack_of  # noqa: E402
 
 IDS = torch.tensor([[3, 1, 3], [7, 0, 1]])
 
@@ -38,6 +39,7 @@ def loss(rows):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16,
                                    torch.float8_e4m3fn, torch.int32])
 def test_rows(dtype):
+    needs_dlpack_of(dtype)
     data = weight(dtype=dtype)
     table = sheaf.torch.Table(data)
     rows = table(IDS)

@@ -44,7 +44,7 @@ def bag_count(indices: Any, segments: Any, options: Any) -> Any:
         return indices.shape[0]
     if options.form == "ids":
         return options.bags
-    return segments.shape[0] - (options.form == "offsets" and options.last_offset)
+    return segments.shape[0] - int(options.form == "offsets" and options.last_offset)
 
 
 def entry_rows(indices: Tensor | None, entries: Any, extent: Any, options: Any,

@@ -35,17 +35,22 @@ class BagOptions(NamedTuple):
         """What a tangent of data goes through: what is constant is gone."""
         return self._replace(empty_value=0, fill_value=0)
 
+    def to_dict(self) -> dict[str, Any]:
+        """As _asdict(), which torch.compile of PyTorch 2.6 does not follow."""
+        return dict(zip(_NAMES, self))
+
     def keywords(self) -> dict[str, Any]:
         """Those of the compiled part."""
-        return {**self._asdict(), "dtype": self.dtype or None}
+        return {**self.to_dict(), "dtype": self.dtype or None}
 
     def gradient_keywords(self) -> dict[str, Any]:
-        keywords = self._asdict()
+        keywords = self.to_dict()
         for name in ("empty_value", "dtype"):
             del keywords[name]
         return keywords
 
 
+_NAMES = BagOptions._fields
 OPTIONS = ('str pool="sum", str form="offsets", bool last_offset=False, SymInt bags=-1, '
             'SymInt? padding_index=None, Scalar empty_value=0, str accumulate="f32", '
             'str dtype="", str out_of_range="fail", str negative="from_end", '

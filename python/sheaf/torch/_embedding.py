@@ -235,7 +235,7 @@ def embedding_bag(input: Tensor, weight: Any, offsets: Tensor | None = None,
         return result
     if scale_grad_by_freq:
         weight = _by_frequency(weight, input)
-    result = bag("bag", weight, input, offsets, per_sample_weights, None, **options._asdict())
+    result = bag("bag", weight, input, offsets, per_sample_weights, None, **options.to_dict())
     return result
 
 

@@ -88,6 +88,8 @@ def test_what_pytorch_refuses_is_refused(op):
         pytest.skip("PyTorch has no bad samples")
     for bad in op.error_inputs("cpu"):
         sample = bad.sample_input
+        if "Expected dtype int64 for index" in bad.error_regex:
+            continue  # of PyTorch 2.6: later ones take int32, and so do we
         with pytest.raises(bad.error_type) as caught:
             function_of(op)(sample.input, *sample.args, **sample.kwargs)
         assert isinstance(caught.value, sheaf.Error), bad.error_regex
@@ -172,7 +174,9 @@ def test_compile(op):
         pytest.skip("the shape depends on the mask's values")
     torch._dynamo.reset()
     compiled = torch.compile(call, backend="aot_eager", fullgraph=True)
-    expected, got = call(*tensors), compiled(*tensors)
+    # How many a mask chooses is not known; PyTorch 2.6 has to be asked to compile that.
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        expected, got = call(*tensors), compiled(*tensors)
     assert torch.equal(got, expected)
     weight = torch.randn_like(expected)
     for a, b in zip(torch.autograd.grad(got, tensors, weight),
