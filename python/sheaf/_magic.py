@@ -115,11 +115,18 @@ class Recorder:
 
     def item(self, data: Any, index: Any) -> Any:
         library = _library(data)
-        if library in ("numpy", "torch", "jaxlib", "jax") and getattr(index, "ndim", 0) >= 1:
-            if not str(index.dtype).endswith("bool"):
+        if library in ("numpy", "torch", "jaxlib", "jax"):
+            indices = numpy.array(index) if _is_list_of_integers(index) else index
+            if getattr(indices, "ndim", 0) >= 1 and not str(indices.dtype).endswith("bool"):
                 prefix = {"torch": "torch: ", "jax": "jax: ", "jaxlib": "jax: "}.get(library, "")
-                self._record(f"{prefix}data[indices]", (data, index), {})
+                self._record(f"{prefix}data[indices]", (data, indices), {})
         return data[index]
+
+
+def _is_list_of_integers(index: Any) -> bool:
+    """Not [True, False], which is a mask."""
+    return isinstance(index, list) and len(index) > 0 and all(
+        isinstance(entry, (int, numpy.integer)) and not isinstance(entry, bool) for entry in index)
 
 
 def _html(explanation: Explanation | BagExplanation) -> str:

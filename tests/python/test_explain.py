@@ -182,6 +182,13 @@ def test_the_magic_draws_the_gathers_of_a_cell():
     assert shell.ast_transformers == []
 
 
+def test_the_magic_draws_lists_of_indices():
+    shell, pictures = explained("y = x[[2, 0]]\nz = x[[True, False, True, False]], x[1], x[[]], {'a': 1}['a']")
+    assert len(pictures.pictures) == 1
+    assert "data[indices]" in pictures.pictures[0]
+    assert shell.user_ns["y"].tolist() == X[[2, 0]].tolist()
+
+
 def test_the_magic_draws_values_from_before_a_scatter_in_place():
     shell, pictures = explained("np.add.at(x, [0, 0], np.ones((2, 3), 'f4'))")
     assert len(pictures.pictures) == 1
