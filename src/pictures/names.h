@@ -55,8 +55,8 @@ std::string_view reduction_from_own_word(const Name& name, std::string_view word
 std::string call_text(const Name& name, const Request& request);
 
 // What the name's library would refuse, or do in another way: "torch.index_select refuses this:
-// indices have 2 dimensions, and it takes 0 or 1 dimensions." Refusals first. `request` is that of a
-// plan; `given_axis` is the axis as the caller wrote it.
+// indices have 2 dimensions, and it takes 0 or 1 dimensions." Refusals first. `request` is that of
+// a plan; `given_axis` is the axis as the caller wrote it.
 struct Objection {
   bool refuses;
   std::string text;
