@@ -15,6 +15,13 @@
 //   sheaf::BagEntries entries = plan.entries(memory.bag);
 //   // … memory for entries.rows() rows
 //   plan.run(entries, memory);
+//
+// On a device nothing is known of the entries before they have been read there. So there is memory
+// for as many rows as there can be:
+//
+//   sheaf::run(plan, memory, queue);           // returns
+//   sheaf::finish(plan, queue);                // waits; throws
+//   int64_t n = sheaf::named_rows(plan, queue);
 #pragma once
 
 #include <cstdint>
@@ -61,7 +68,7 @@ struct BagGradientMemory {
   void* output = nullptr;  // kRows: as many rows; kData: the table; kWeights: one per entry
 };
 
-// Immutable, cheap to copy, and safe to run from many threads. Runs on host memory.
+// Immutable, cheap to copy, and safe to run from many threads.
 class BagGradientPlan {
  public:
   const BagPlan& bag() const { return bag_; }
@@ -96,6 +103,19 @@ class BagGradientPlan {
 // Throws on other types, on pool mul, and on kWeights of a bag without weights.
 BagGradientPlan plan_bag_gradient(const BagPlan& bag, BagGradientOf of,
                                   const BagGradientOptions& = {});
+
+// Runs on memory of the queue, in the order of its stream. kRows: memory.rows and memory.output
+// have room for output().sizes[0] rows; behind the last that is named, numbers are -1 and values 0.
+// What is wrong with segments and indices is thrown by finish(), with rows and output untouched.
+// Throws kUnsupported on a device that has no kernels for gradients.
+void run(const BagGradientPlan& plan, const BagGradientMemory& memory, const Queue& queue,
+         const RunOptions& = {});
+void finish(const BagGradientPlan& plan, const Queue& queue);
+size_t workspace_bytes(const BagGradientPlan& plan, const Queue& queue, const RunOptions& = {});
+
+// After finish(): how many rows the last run of kRows on the queue's workspace found. Throws on a
+// queue of the host, where BagEntries knows.
+int64_t named_rows(const BagGradientPlan& plan, const Queue& queue);
 
 // One-shot, into new Arrays. The table of `tensors` may be null where it is not read.
 struct BagRowGradient {

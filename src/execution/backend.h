@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "execution/bag_gradient_steps.h"
 #include "execution/bag_kernel.h"
 #include "execution/cancel.h"
 #include "execution/checks.h"
@@ -185,6 +186,8 @@ struct Backend {
                          const Launch& launch) = nullptr;
   // Device: mixtures of experts. Null: it has none.
   const MoeSteps* moe = nullptr;
+  // Device: gradients of bags. Null: it has none.
+  const BagGradientSteps* bag_gradient = nullptr;
 };
 
 }  // namespace sheaf

@@ -34,6 +34,13 @@ Checks bag_checks(const BagNest& nest, const BagKernel& kernel);
 // that is the one behind the last, and the value is their sum.
 [[noreturn]] void refuse_segment(const BagPlan& plan, int64_t at, int64_t value);
 
+// The workspace of a bag on a device: the verdict on the indices, where the rule is kFail, what the
+// check of the segments found, and what the kernel wants; null: no kernel.
+struct BagLayout {
+  size_t faults = 0, kernel = 0, bytes = 0;
+};
+BagLayout bag_layout(const BagPlan& plan, const BagKernel* kernel);
+
 void start_bag_on_device(const BagPlan& plan, const BagMemory& memory, const Queue& queue,
                          const RunOptions& options);
 

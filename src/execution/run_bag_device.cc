@@ -21,22 +21,6 @@ size_t aligned_part(size_t bytes) {
 
 bool has_segments(const BagNest& nest) { return nest.per_bag < 0; }
 
-struct BagLayout {
-  size_t faults = 0, kernel = 0, bytes = 0;
-};
-
-BagLayout layout_of(const BagPlan& plan, const BagKernel* kernel) {
-  BagLayout layout;
-  layout.faults = plan.checked_gather() != nullptr ? aligned_part(sizeof(Verdict)) : 0;
-  layout.kernel =
-      layout.faults + (has_segments(plan.nest()) ? aligned_part(sizeof(SegmentFaults)) : 0);
-  layout.bytes = layout.kernel;
-  if (kernel != nullptr && kernel->workspace_bytes != nullptr) {
-    layout.bytes += aligned_part(kernel->workspace_bytes(plan.nest()));
-  }
-  return layout;
-}
-
 void check_bag_workspace(const BagPlan& plan, const Queue& queue, size_t needed) {
   const WorkspaceView& workspace = queue.workspace;
   if (workspace.bytes < needed || (workspace.memory == nullptr && needed > 0)) {
@@ -113,12 +97,24 @@ SegmentFaults read_faults(const DeviceSteps& device, const std::byte* at, void* 
 
 }  // namespace
 
+BagLayout bag_layout(const BagPlan& plan, const BagKernel* kernel) {
+  BagLayout layout;
+  layout.faults = plan.checked_gather() != nullptr ? aligned_part(sizeof(Verdict)) : 0;
+  layout.kernel =
+      layout.faults + (has_segments(plan.nest()) ? aligned_part(sizeof(SegmentFaults)) : 0);
+  layout.bytes = layout.kernel;
+  if (kernel != nullptr && kernel->workspace_bytes != nullptr) {
+    layout.bytes += aligned_part(kernel->workspace_bytes(plan.nest()));
+  }
+  return layout;
+}
+
 void start_bag_on_device(const BagPlan& plan, const BagMemory& memory, const Queue& queue,
                          const RunOptions& options) {
   const BagNest& nest = plan.nest();
   const Backend& device = device_with_bags(plan, queue);
   const BagChoice choice = choose_on(plan, device, options.kernel);
-  const BagLayout layout = layout_of(plan, choice.kernel);
+  const BagLayout layout = bag_layout(plan, choice.kernel);
   check_bag_alignment(plan, *device.device, memory);
   check_bag_workspace(plan, queue, layout.bytes);
   auto* const workspace = static_cast<std::byte*>(queue.workspace.memory);
@@ -158,7 +154,7 @@ void finish(const BagPlan& plan, const Queue& queue) {
     return;
   }
   const Backend& device = device_with_bags(plan, queue);
-  const BagLayout layout = layout_of(plan, nullptr);
+  const BagLayout layout = bag_layout(plan, nullptr);
   if (queue.workspace.bytes < layout.bytes ||
       (queue.workspace.memory == nullptr && layout.bytes > 0)) {
     refuse(plan.request(), {Reason::kMemory}, "no verdict to read",
@@ -182,7 +178,7 @@ size_t workspace_bytes(const BagPlan& plan, const Queue& queue, const RunOptions
     return 0;
   }
   const Backend& device = device_with_bags(plan, queue);
-  return layout_of(plan, choose_on(plan, device, options.kernel).kernel).bytes;
+  return bag_layout(plan, choose_on(plan, device, options.kernel).kernel).bytes;
 }
 
 }  // namespace sheaf

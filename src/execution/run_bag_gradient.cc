@@ -186,25 +186,6 @@ void run_data(const GradientRun& run) {
   }
 }
 
-void check_gradient_memory(const GradientRun& run, const TensorSpec& output) {
-  const BagSpecs& specs = run.table.bag.request().specs;
-  const BagGradientMemory& m = run.memory;
-  const bool reads = reads_table(run.plan);
-  const NamedTensor inputs[] = {
-      {"gradient", m.gradient, &run.plan.gradient()},
-      {"data", m.bag.stored, reads ? &specs.data.stored : nullptr},
-      {"scales", m.bag.scales, reads ? spec_or_null(specs.data.scales) : nullptr},
-      {"zeros", m.bag.zeros, reads ? spec_or_null(specs.data.zeros) : nullptr},
-      {"weights", m.bag.weights, spec_or_null(specs.weights)}};
-  check_tensors(run.request, inputs, {"output", m.output, &output});
-  if (run.plan.of() == BagGradientOf::kRows) {
-    const TensorSpec rows(i64, {run.table.distinct});
-    const NamedTensor values[] = {{"output", m.output, &output}};
-    check_tensors(run.request, inputs, {"rows", m.rows, &rows});
-    check_tensors(run.request, values, {"rows", m.rows, &rows});
-  }
-}
-
 void check_entries(const BagGradientPlan& plan, const EntryTable* table) {
   const bool fits = table != nullptr && &table->bag.nest() == &plan.bag().nest() &&
                     (table->sorted || plan.of() == BagGradientOf::kWeights);
@@ -216,6 +197,26 @@ void check_entries(const BagGradientPlan& plan, const EntryTable* table) {
 }
 
 }  // namespace
+
+void check_gradient_memory(const BagGradientPlan& plan, const BagGradientMemory& memory,
+                           const BagRequest& request, const TensorSpec& output, int64_t rows) {
+  const BagSpecs& specs = plan.bag().request().specs;
+  const BagMemory& bag = memory.bag;
+  const bool reads = reads_table(plan);
+  const NamedTensor inputs[] = {
+      {"gradient", memory.gradient, &plan.gradient()},
+      {"data", bag.stored, reads ? &specs.data.stored : nullptr},
+      {"scales", bag.scales, reads ? spec_or_null(specs.data.scales) : nullptr},
+      {"zeros", bag.zeros, reads ? spec_or_null(specs.data.zeros) : nullptr},
+      {"weights", bag.weights, spec_or_null(specs.weights)}};
+  check_tensors(request, inputs, {"output", memory.output, &output});
+  if (plan.of() == BagGradientOf::kRows) {
+    const TensorSpec numbers(i64, {rows});
+    const NamedTensor values[] = {{"output", memory.output, &output}};
+    check_tensors(request, inputs, {"rows", memory.rows, &numbers});
+    check_tensors(request, values, {"rows", memory.rows, &numbers});
+  }
+}
 
 int64_t BagEntries::rows() const { return table_ == nullptr ? 0 : table_->distinct; }
 
@@ -242,7 +243,7 @@ void BagGradientPlan::run(const BagEntries& entries, const BagGradientMemory& me
                         .gradient_rows = *plain_rows(gradient()),
                         .queue = {.threads = options.threads},
                         .kernel = options.kernel};
-  check_gradient_memory(run, written);
+  check_gradient_memory(*this, memory, run.request, written, table.distinct);
   const DefaultFloatMode mode;
   switch (of_) {
     case BagGradientOf::kRows: return run_rows(run, written);

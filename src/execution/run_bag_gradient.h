@@ -29,6 +29,10 @@ struct GradientRun {
   const std::byte* weights() const { return static_cast<const std::byte*>(memory.bag.weights); }
 };
 
+// Refuses null pointers, and results that overlap an input or one another. `rows`: of kRows.
+void check_gradient_memory(const BagGradientPlan& plan, const BagGradientMemory& memory,
+                           const BagRequest& request, const TensorSpec& output, int64_t rows);
+
 // Rows to write: `begins` says where the entries of each begin in table.order, and behind them
 // where those of the last end.
 struct WantedRows {

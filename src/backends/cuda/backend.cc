@@ -2,6 +2,7 @@
 //
 // The cuda backend: its tables of kernels, in which the first that accepts wins, and its steps.
 #include "backends/cuda/bag/bag.h"
+#include "backends/cuda/bag_gradient/bag_gradient.h"
 #include "backends/cuda/device.h"
 #include "backends/cuda/gather/gather.h"
 #include "backends/cuda/moe/moe.h"
@@ -47,6 +48,15 @@ constexpr EncodedKernel kEncoded[] = {
 
 constexpr MoeSteps kMoe{moe_refusal, moe_bytes, run_moe};
 
+constexpr BagGradientSteps kBagGradient{.refusal = gradient_refusal,
+                                        .workspace_bytes = gradient_bytes,
+                                        .lists = gradient_lists,
+                                        .read = read_entries,
+                                        .order = order_entries,
+                                        .sum_picked = sum_picked,
+                                        .add = add_sums,
+                                        .weights = weight_gradient};
+
 constexpr int kDlpackCuda = 2;  // kDLCUDA
 
 // Real and imaginary parts are computed separately.
@@ -85,7 +95,8 @@ constexpr Backend kBackend{.name = "cuda",
                            .bag = kBag,
                            .encoded = kEncoded,
                            .check_segments = check_segments,
-                           .moe = &kMoe};
+                           .moe = &kMoe,
+                           .bag_gradient = &kBagGradient};
 
 }  // namespace
 }  // namespace cuda
