@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Gradients of bags on arrays of the host. sheaf.torch and sheaf.jax call them.
+// Gradients of bags, on the host and on GPUs that have them. sheaf.torch and sheaf.jax call them.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -11,6 +12,8 @@
 #include "bags.h"
 #include "bindings.h"
 #include "errors.h"
+#include "execution/registry.h"
+#include "gpu_run.h"
 #include "plan/bag_gradient.h"
 #include "support/text.h"
 
@@ -44,13 +47,16 @@ class GradientArrays {
     view(segments_, passed.segments, Role::kIndices);
     view(weights_, passed.weights, Role::kUpdates);
     view(out_, passed.out, Role::kOutput);
-    if (placement_.on_gpu) {
-      raise_unsupported(refusal_text(cat(kCall, ": not an array of the host"),
-                                     "gradients of bags are computed in the memory of the host",
-                                     "arrays of the host"));
+    if (on_gpu() && device_backend(gpu::name_of(placement_.device)).bag_gradient == nullptr) {
+      raise_unsupported(refusal_text(
+          cat(kCall, ": not an array of the host"),
+          cat("there are no gradients of bags on device ", gpu::name_of(placement_.device)),
+          "arrays of the host"));
     }
   }
 
+  bool on_gpu() const { return placement_.on_gpu; }
+  const Placement& placement() const { return placement_; }
   const View& gradient() const { return gradient_; }
   const View& weights() const { return weights_; }
   const View& out() const { return out_; }
@@ -149,9 +155,42 @@ nb::object new_rows(int64_t count) {
   return nb::steal(made);
 }
 
+// On a GPU there is memory for as many rows as there can be, and what is returned is the first part
+// of it. The number of rows is waited for.
+nb::object rows_on_gpu(const GradientArrays& arrays, const BagGradientPlan& plan) {
+  const Placement& placement = arrays.placement();
+  const gpu::DeviceGuard guard(placement.device);
+  if (gpu::capturing(placement.stream)) {
+    raise_unsupported(refusal_text(cat(kCall, ": not while a graph is captured"),
+                                   "how many rows are named is known when the run has ended",
+                                   "the gradient of the whole table"));
+  }
+  Result rows(arrays.gradient(), TensorSpec(i64, {plan.output().sizes[0]}));
+  Result values(arrays.gradient(), plan.output());
+  BagGradientMemory memory = arrays.memory();
+  memory.rows = rows.memory();
+  memory.output = values.memory();
+  const GpuMemory workspace =
+      spare_memory(placement, workspace_bytes(plan, gpu::queue_at(placement, {})));
+  arrays.refuse_changed();
+  const Queue queue = gpu::queue_at(placement, workspace.view);
+  int64_t count = 0;
+  without_gil([&] {
+    run(plan, memory, queue);
+    finish(plan, queue);
+    count = named_rows(plan, queue);
+  });
+  keep_spare(placement, workspace);
+  const nb::object first = nb::slice(nb::int_(0), nb::int_(count), nb::int_(1));
+  return nb::make_tuple(rows.finish(false)[first], values.finish(false)[first]);
+}
+
 nb::object gradient_of_rows(const GradientPassed& passed, const GradientKeywords& keywords) {
   const GradientArrays arrays(passed);
   const BagGradientPlan plan = gradient_plan(arrays, keywords, BagGradientOf::kRows);
+  if (arrays.on_gpu()) {
+    return rows_on_gpu(arrays, plan);
+  }
   const RunOptions options{.threads = thread_limit(keywords.threads)};
   BagGradientMemory memory = arrays.memory();
   std::optional<BagEntries> entries;
@@ -181,8 +220,16 @@ nb::object gradient_of(const GradientPassed& passed, const GradientKeywords& key
                    plan.output());
     memory.output = result->memory();
   }
-  arrays.refuse_changed();
-  without_gil([&] { plan.run(plan.entries(memory.bag, options), memory, options); });
+  if (arrays.on_gpu()) {
+    const bool fails = plan.bag().checked_gather() != nullptr || plan.bag().nest().per_bag < 0;
+    run_on_gpu(
+        arrays.placement(), plan, fails, false,
+        [&](const Queue& queue, const RunOptions& on_gpu) { run(plan, memory, queue, on_gpu); },
+        std::function<void()>([&] { arrays.refuse_changed(); }));
+  } else {
+    arrays.refuse_changed();
+    without_gil([&] { plan.run(plan.entries(memory.bag, options), memory, options); });
+  }
   return result ? result->finish(false) : nb::borrow(passed.out);
 }
 

@@ -56,29 +56,88 @@ def test_errors_that_are_put_off():
             sheaf.bag(table, indices.to(GPU), (offsets + 1).to(GPU))
 
 
-@pytest.mark.parametrize("pool", ["sum", "mean", "max"])
-def test_gradients(pool):
+@pytest.mark.parametrize("pool", ["sum", "mean", "sqrtn", "max", "min"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+def test_gradients_have_the_bits_of_the_cpu(pool, dtype):
     indices, offsets = some_bags()
-    weights = torch.randn(200, requires_grad=True) if pool != "max" else None
-    table = torch.randn(50, 8, requires_grad=True)
-    inputs = (table,) if weights is None else (table, weights)
-    expected = sheaf.bag(table, indices, offsets, weights=weights, pool=pool)
-    gradient = torch.randn_like(expected)
-    moved = [tensor.detach().to(GPU).requires_grad_() for tensor in inputs]
-    got = sheaf.bag(moved[0], indices.to(GPU), offsets.to(GPU), pool=pool,
-                    weights=None if weights is None else moved[1])
-    for a, b in zip(torch.autograd.grad(got, moved, gradient.to(GPU)),
-                    torch.autograd.grad(expected, inputs, gradient)):
-        torch.testing.assert_close(a.cpu(), b)
+    weighted = pool in ("sum", "mean", "sqrtn")
+    for options in ({}, {"padding_index": 3}, {"negative": "out_of_range"}):
+        inputs = [torch.randn(50, 8).to(dtype)] + [torch.randn(200).to(dtype)] * weighted
+        of_output = torch.randn(30, 8).to(dtype)
+        gradients = []
+        for device in ("cpu", GPU):
+            moved = [tensor.to(device).requires_grad_() for tensor in inputs]
+            pooled = sheaf.bag(moved[0], indices.to(device), offsets.to(device), pool=pool,
+                               weights=moved[1] if weighted else None, **options)
+            gradients.append(torch.autograd.grad(pooled, moved, of_output.to(device)))
+        for expected, got in zip(*gradients):
+            assert got.device.type == GPU and torch.equal(got.cpu(), expected)
 
 
-def test_sparse_gradients():
+def test_gradients_of_second_order():
+    indices, offsets = some_bags(20, 4, 6)
+    table = torch.randn(6, 3, dtype=torch.float64, device=GPU, requires_grad=True)
+    weights = torch.randn(20, dtype=torch.float64, device=GPU, requires_grad=True)
+    def call(table, weights):
+        return sheaf.bag(table, indices.to(GPU), offsets.to(GPU), weights=weights, pool="mean")
+    assert torch.autograd.gradcheck(call, (table, weights))
+    assert torch.autograd.gradgradcheck(call, (table, weights))
+
+
+def test_gradients_of_rows_with_gaps():
+    indices, offsets = some_bags()
+    of_output = torch.randn(30, 4, 6)
+    gradients = []
+    for device in ("cpu", GPU):
+        table = torch.ones(50, 6, 4, device=device, requires_grad=True)
+        pooled = sheaf.bag(table, indices.to(device), offsets.to(device))
+        gradients.append(torch.autograd.grad(pooled, table, of_output.to(device).transpose(1, 2)))
+    assert torch.equal(gradients[1][0].cpu(), gradients[0][0])
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+def test_sparse_gradients(mode):
     from sheaf.torch import embedding_bag
-    weight, (indices, offsets) = torch.randn(50, 8, device=GPU, requires_grad=True), some_bags()
-    pooled = embedding_bag(indices.to(GPU), weight, offsets.to(GPU), mode="sum", sparse=True)
-    gradient, = torch.autograd.grad(pooled.sum(), weight)
-    assert gradient.is_sparse and gradient.is_coalesced()
-    assert torch.equal(gradient.indices()[0].cpu(), indices.unique())
+    indices, offsets = some_bags()
+    table, of_output = torch.randn(50, 8), torch.randn(30, 8)
+    gradients = []
+    for device in ("cpu", GPU):
+        weight = table.to(device).requires_grad_()
+        pooled = embedding_bag(indices.to(device), weight, offsets.to(device), mode=mode,
+                               sparse=True)
+        gradients += torch.autograd.grad(pooled, weight, of_output.to(device))
+    expected, got = gradients
+    assert got.is_sparse and got.is_coalesced()
+    assert torch.equal(got.indices()[0].cpu(), indices.unique())
+    assert torch.equal(got.values().cpu(), expected.values())
+
+
+def test_gradients_are_added_to_out():
+    from sheaf import _sheaf
+    indices, offsets = some_bags()
+    gradient, out = torch.randn(30, 8), torch.randn(50, 8)
+    on_gpu = out.to(GPU)
+    arguments = (gradient, None, indices, offsets, None)
+    _sheaf.bag_gradient_dense(*arguments, out, extent=50, pool="mean")
+    moved = [None if tensor is None else tensor.to(GPU) for tensor in arguments]
+    assert _sheaf.bag_gradient_dense(*moved, on_gpu, extent=50, pool="mean") is on_gpu
+    assert torch.equal(on_gpu.cpu(), out)
+
+
+def test_refusals_of_gradients():
+    from sheaf import _sheaf
+    indices, offsets = some_bags()
+    gradient, out = torch.randn(30, 8, device=GPU), torch.full((50, 8), 7.0, device=GPU)
+    with pytest.raises(sheaf.IndexError):
+        _sheaf.bag_gradient_dense(gradient, None, (indices + 50).to(GPU), offsets.to(GPU), None,
+                                  out, extent=50)
+    with pytest.raises(sheaf.ArgumentError, match="segments do not fit"):
+        _sheaf.bag_gradient_dense(gradient, None, indices.to(GPU), (offsets + 1).to(GPU), None,
+                                  out, extent=50)
+    with pytest.raises(sheaf.ArgumentError, match="segments do not fit"):
+        _sheaf.bag_gradient_rows(gradient, None, indices.to(GPU), (offsets + 1).to(GPU), None,
+                                 extent=50)
+    assert (out == 7).all()
 
 
 def test_encoded_tables():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Bags made of other operators: the gather, the product and the scatter that a bag is defined by.
 
-For gradients of pools that have no kernel of their own, and for gradients on GPUs. These hold the
-rows in between.
+For gradients of pools that have no kernel of their own, and for derivatives of maxima. These hold
+the rows in between.
 """
 
 from __future__ import annotations
@@ -87,14 +87,6 @@ class _Entries:
                 options.negative == "from_end") else named
             self.counts = (named != padding).long()
 
-    def divisors(self, like: Tensor) -> Tensor:
-        """What each entry's share of its bag is divided by."""
-        counts = scattered(like.new_zeros(self.bags + 1, dtype=torch.float64), self.ids,
-                           self.counts.double())
-        counts = counts.clamp(min=1)
-        divisors = counts.sqrt() if self.options.pool == "sqrtn" else counts
-        return divisors[self.ids]
-
     def dropped_ids(self) -> Tensor:
         """The bags of entries, out of range for those left out."""
         return torch.where(self.counts > 0, self.ids, self.bags)
@@ -115,14 +107,6 @@ def _rows_of(table: Tensor, rows: Tensor, fill: Any) -> Tensor:
     return result
 
 
-def _spread(gradient: Tensor, entries: _Entries) -> Tensor:
-    """The gradient of the bag of each entry, divided as its pool divides."""
-    spread = _rows_of(gradient, entries.dropped_ids(), 0)
-    if entries.options.pool in ("mean", "sqrtn"):
-        spread = (spread / _column(entries.divisors(gradient), spread)).to(gradient.dtype)
-    return spread
-
-
 def winners(data: Tensor, indices: Any, segments: Any, options: Any) -> Tensor:
     """For each element of the output of max or min the row that it came from: the first. The number
     of rows of data where a bag is empty."""
@@ -132,32 +116,6 @@ def winners(data: Tensor, indices: Any, segments: Any, options: Any) -> Tensor:
                         ("skip", "out_of_range"))
     rows = torch.cat([entries.rows, entries.rows.new_full((1,), entries.extent)])
     return rows[first]
-
-
-def gradient(grad: Tensor, data: Any, indices: Any, segments: Any, weights: Any, extent: Any,
-             options: Any) -> Tensor:
-    """Of data."""
-    zeros = grad.new_zeros(extent, *grad.shape[1:])
-    if options.pool in ("max", "min"):
-        result: Tensor = operators.operator("scatter_elements")(
-            zeros, winners(data, indices, segments, options), grad, 0, "add", True, "skip",
-            "out_of_range", "f32")
-        return result
-    entries = _Entries(extent, indices, segments, options, grad.device)
-    updates = _spread(grad, entries)
-    if weights is not None:
-        updates = updates * _column(weights.reshape(-1).to(grad.dtype), updates)
-    result = operators.operator("scatter")(zeros, entries.rows, updates, 0, 0, "add", True, "skip",
-                                           "out_of_range", "f32")
-    return result
-
-
-def weights_gradient(grad: Tensor, data: Tensor, indices: Any, segments: Any, weights: Tensor,
-                     options: Any) -> Tensor:
-    entries = _Entries(data.shape[0], indices, segments, options, grad.device)
-    rows = _rows_of(data, entries.rows, options.fill_value)
-    products = _spread(grad, entries) * rows.to(grad.dtype)
-    return products.reshape(products.shape[0], -1).sum(1).to(weights.dtype).reshape(weights.shape)
 
 
 def bag(data: Tensor, indices: Any, segments: Any, weights: Any, options: Any) -> Tensor:
@@ -175,15 +133,3 @@ def bag(data: Tensor, indices: Any, segments: Any, weights: Any, options: Any) -
     product: Tensor = operators.operator("scatter")(start, ids, rows, 0, 0, "mul", False, "skip",
                                                     "out_of_range", options.accumulate)
     return product
-
-
-def compressed(grad: Tensor, indices: Any, segments: Any, weights: Any, extent: Any,
-               options: Any) -> tuple[Tensor, Tensor]:
-    """The gradient of data as its distinct rows, ascending, and their sums."""
-    entries = _Entries(extent, indices, segments, options, grad.device)
-    updates = _spread(grad, entries)
-    if weights is not None:
-        updates = updates * _column(weights.reshape(-1).to(grad.dtype), updates)
-    kept = (entries.rows < extent) & (entries.ids < entries.bags)
-    rows, places = torch.unique(entries.rows[kept], return_inverse=True)
-    return rows, scattered(grad.new_zeros(rows.shape[0], *grad.shape[1:]), places, updates[kept])

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from .. import _sheaf
-from . import _bag_composed as composed
 from . import _operators as operators
 
 
@@ -74,26 +73,23 @@ def run_bag(data: Tensor, indices: Any, segments: Any, weights: Any, *given: Any
                           threads=threads, inside_operator=True)
 
 
-def _on_host(tensor: Tensor) -> bool:
-    return tensor.device.type == "cpu"
+def rows_of(gradient: Tensor) -> Tensor:
+    """A gradient whose rows each lie in one run, as the compiled part wants them."""
+    return gradient if gradient.dim() <= 2 else gradient.contiguous()
 
 
 def run_gradient(gradient: Tensor, data: Any, indices: Any, segments: Any, weights: Any,
                  extent: int, *given: Any) -> Any:
     options = BagOptions(*given)
-    if _on_host(gradient):
-        return _sheaf.bag_gradient_dense(gradient, data, indices, segments, weights, None,
-                                         extent=extent, **options.gradient_keywords())
-    return composed.gradient(gradient, data, indices, segments, weights, extent, options)
+    return _sheaf.bag_gradient_dense(rows_of(gradient), data, indices, segments, weights, None,
+                                     extent=extent, **options.gradient_keywords())
 
 
 def run_weights_gradient(gradient: Tensor, data: Tensor, indices: Any, segments: Any,
                          weights: Tensor, *given: Any) -> Any:
     options = BagOptions(*given)
-    if _on_host(gradient):
-        return _sheaf.bag_gradient_weights(gradient, data, indices, segments, weights,
-                                           **options.gradient_keywords())
-    return composed.weights_gradient(gradient, data, indices, segments, weights, options)
+    return _sheaf.bag_gradient_weights(rows_of(gradient), data, indices, segments, weights,
+                                       **options.gradient_keywords())
 
 
 operators.register("bag", run_bag, *_sheaf.torch_keys())

@@ -20,7 +20,7 @@ from .._errors import ArgumentError, UnsupportedError, refusal
 from . import _bag_composed as composed
 from . import _encoded_operators as encoded_operators
 from ._bag_calls import bag
-from ._bag_operators import BagOptions
+from ._bag_operators import BagOptions, rows_of
 from ._rules import FAIL, run
 
 _MODES = ("sum", "mean", "max")
@@ -54,12 +54,9 @@ def _by_frequency(weight: Tensor, input: Tensor) -> Tensor:
 def compressed_gradient(grad: Tensor, indices: Tensor, segments: Any, weights: Any, extent: int,
                         options: BagOptions) -> Tensor:
     """The gradient of a table: the distinct rows, ascending, and their sums in order."""
-    if grad.device.type == "cpu":
-        named: Any = _sheaf.bag_gradient_rows(grad, None, indices, segments, weights,
-                                              extent=extent, **options.gradient_keywords())
-        rows, values = named
-    else:
-        rows, values = composed.compressed(grad, indices, segments, weights, extent, options)
+    named: Any = _sheaf.bag_gradient_rows(rows_of(grad), None, indices, segments, weights,
+                                          extent=extent, **options.gradient_keywords())
+    rows, values = named
     return torch.sparse_coo_tensor(rows.unsqueeze(0), values, (extent, *grad.shape[1:]),
                                    check_invariants=False, is_coalesced=True)
 
