@@ -249,8 +249,11 @@ void run_on_host(const BagGradientPlan& plan, const BagGradientMemory& memory,
     const TensorSpec& output = plan.output();
     const int64_t all = output.sizes[0];
     const int64_t bytes = all == 0 ? 0 : element_count(output.sizes) / all * output.dtype.bytes();
-    std::fill(static_cast<int64_t*>(memory.rows) + entries.rows(),
-              static_cast<int64_t*>(memory.rows) + all, int64_t{-1});
+    constexpr int64_t kNone = -1;
+    for (int64_t r = entries.rows(); r < all; ++r) {  // at any address
+      std::memcpy(static_cast<std::byte*>(memory.rows) + r * static_cast<int64_t>(sizeof kNone),
+                  &kNone, sizeof kNone);
+    }
     std::fill_n(static_cast<std::byte*>(memory.output) + entries.rows() * bytes,
                 (all - entries.rows()) * bytes, std::byte{});
   }

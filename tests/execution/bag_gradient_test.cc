@@ -8,6 +8,7 @@
 
 #include "helpers/bag_gradient_oracle.h"
 #include "helpers/decode_oracle.h"
+#include "helpers/deferred_device.h"
 #include "helpers/refusal.h"
 #include "sheaf/sheaf.h"
 
@@ -299,6 +300,38 @@ TEST(BagGradient, RefusesMemoryThatDoesNotFit) {
   memory = g.memory();
   memory.rows = g.output.data();
   EXPECT_NE(g.refused(rows, memory).find("output and output share memory"), std::string::npos);
+}
+
+// With memory for as many rows as there can be.
+TEST(BagGradient, RunsOnAQueueOfTheHost) {
+  SmallGradient g;
+  g.indices = {2, 2, 0, 2};
+  const BagGradientPlan plan = plan_bag_gradient(g.bag(), BagGradientOf::kRows);
+  std::vector<int64_t> rows(3, -7);
+  BagGradientMemory memory = g.memory();
+  memory.rows = rows.data();
+  EXPECT_EQ(workspace_bytes(plan, Queue{}), 0U);
+  run(plan, memory, Queue{.threads = 2});
+  finish(plan, Queue{});
+  EXPECT_EQ(rows, (std::vector<int64_t>{0, 2, -1}));
+  EXPECT_EQ(g.output, (std::vector<float>{90, 120, 150, 220, 0, 0}));
+  EXPECT_NE(refusal([&] { named_rows(plan, Queue{}); }).find("this queue is the host's"),
+            std::string::npos);
+}
+
+TEST(BagGradient, RefusesDevicesWithoutGradients) {
+  add_deferred_device();
+  SmallGradient g;
+  const BagGradientPlan plan = plan_bag_gradient(g.bag(), BagGradientOf::kData);
+  EXPECT_EQ(
+      refusal([&] { workspace_bytes(plan, {.device = kDeferredBags}); }, ErrorCode::kUnsupported),
+      "bag_gradient: no such gradient on this device\n"
+      "  the backend \"deferred_bags\" refuses: it has no kernels for them\n"
+      "  data f32[3, 2]   indices i64[4]   offsets i64[2]   weights f32[4]   pool sum\n"
+      "  try: memory of the host");
+  EXPECT_NE(
+      refusal([&] { run(plan, g.memory(), {.device = kDeferredBags}); }, ErrorCode::kUnsupported),
+      "");
 }
 
 TEST(BagGradient, EntriesAreThoseOfOneBag) {
