@@ -19,7 +19,7 @@ namespace sheaf {
 
 struct CacheSets {
   int64_t* rows = nullptr;     // of each place: the row that is there, or kNoCachedRow
-  uint8_t* uses = nullptr;     // how often it was asked for, up to kMostUses
+  uint32_t* uses = nullptr;    // how often it was asked for, up to kMostUses
   uint32_t* taken = nullptr;   // the round in which the place was last taken
   int32_t* slot_of = nullptr;  // of each place, where rows are given; null: its own number
   int64_t sets = 0;
@@ -30,7 +30,7 @@ struct CacheSets {
 inline constexpr int64_t kNoCachedRow = -1;
 inline constexpr int32_t kNoSlot = -1;
 // A row that is asked for all the time stays at it: nobody writes to its count any more.
-inline constexpr uint8_t kMostUses = 15;
+inline constexpr uint32_t kMostUses = 15;
 
 constexpr int64_t first_place(const CacheSets& cache, int64_t row) {
   auto mixed = static_cast<uint64_t>(row);

@@ -51,7 +51,7 @@ HostKeptRows::HostKeptRows(const Backend& device, int64_t row_bytes, const Place
 }
 
 void HostKeptRows::clear(Lane& /*lane*/) {
-  std::ranges::fill(uses_, uint8_t{0});
+  std::ranges::fill(uses_, 0U);
   if (holds_given_rows()) {
     place_given(rows_, slot_of_);
   } else {
@@ -64,9 +64,9 @@ int32_t HostKeptRows::slot_for(int64_t row, bool protect) {
   if (place < 0) {
     return kNoSlot;
   }
-  uint8_t& uses = view_.uses[place];
-  if (const uint8_t before = load_shared(uses); before < kMostUses) {
-    store_shared(uses, static_cast<uint8_t>(before + 1));
+  uint32_t& uses = view_.uses[place];
+  if (const uint32_t before = load_shared(uses); before < kMostUses) {
+    store_shared(uses, before + 1);  // another thread's count may be lost
   }
   if (protect) {
     store_shared(view_.taken[place], round_);
@@ -126,7 +126,7 @@ int32_t HostKeptRows::claim_one(int64_t row, bool surely) {
       if (held == row) {
         return kNoSlot;  // another thread fetched it too
       }
-      const int uses = held == kNoCachedRow ? -1 : load_shared(view_.uses[place]);
+      const int uses = held == kNoCachedRow ? -1 : static_cast<int>(load_shared(view_.uses[place]));
       if (load_shared(view_.taken[place]) != round_ && (best < 0 || uses < least)) {
         best = place;
         least = uses;
@@ -136,7 +136,7 @@ int32_t HostKeptRows::claim_one(int64_t row, bool surely) {
       return kNoSlot;
     }
     if (!surely && least > 0) {
-      store_shared(view_.uses[best], static_cast<uint8_t>(least - 1));
+      store_shared(view_.uses[best], static_cast<uint32_t>(least - 1));
       return kNoSlot;
     }
     uint32_t before = load_shared(view_.taken[best]);

@@ -26,7 +26,7 @@ class HostKeptRows final : public KeptRows {
   int32_t claim_one(int64_t row, bool surely);
 
   std::vector<int64_t> rows_;
-  std::vector<uint8_t> uses_;
+  std::vector<uint32_t> uses_;
   std::vector<uint32_t> taken_;
   std::vector<int32_t> slot_of_;
   CacheSets view_;

@@ -286,7 +286,7 @@ struct Cache {
     if (place < 0) {
       return kNoSlot;
     }
-    cache.uses[place] = static_cast<uint8_t>(std::min(cache.uses[place] + 1, int{kMostUses}));
+    cache.uses[place] = std::min(cache.uses[place] + 1, kMostUses);
     if (asked.protect) {
       cache.taken[place] = asked.round;
     }
@@ -307,7 +307,7 @@ struct Cache {
     }
     const int64_t first = first_place(cache, row);
     const auto uses = [&](int64_t place) {
-      return cache.rows[place] == kNoCachedRow ? -1 : int{cache.uses[place]};
+      return cache.rows[place] == kNoCachedRow ? -1 : static_cast<int>(cache.uses[place]);
     };
     int64_t best = -1;
     for (int64_t place = first; place < first + cache.ways; ++place) {

@@ -43,15 +43,15 @@ struct FindArgs {
   CacheLookUp asked;
 };
 
-// A row that is found is marked as used. Counts that many rows share are not worth an atomic.
+// A row that is found is marked as used. Many threads may count at once until it has been enough.
 __device__ int32_t slot_for(const FindArgs& args, int64_t row) {
   const int64_t place = place_of(args.cache, row);
   if (place < 0) {
     return kNoSlot;
   }
-  const uint8_t uses = args.cache.uses[place];
-  if (uses < kMostUses) {
-    args.cache.uses[place] = uses + 1;
+  uint32_t* const uses = args.cache.uses + place;
+  if (*static_cast<volatile uint32_t*>(uses) < kMostUses && atomicAdd(uses, 1) >= kMostUses) {
+    atomicMin(uses, kMostUses);
   }
   if (args.asked.protect) {
     args.cache.taken[place] = args.asked.round;
@@ -113,7 +113,9 @@ __device__ int32_t claim_one(const CacheSets& cache, const CacheClaims& claims, 
       if (held == row) {
         return kNoSlot;
       }
-      const int uses = held == kNoCachedRow ? -1 : cache.uses[place];
+      const int uses = held == kNoCachedRow
+                           ? -1
+                           : static_cast<int>(*static_cast<volatile uint32_t*>(cache.uses + place));
       const uint32_t taken = *static_cast<volatile uint32_t*>(cache.taken + place);
       if (taken != claims.round && (best < 0 || uses < least)) {
         best = place;
@@ -125,7 +127,7 @@ __device__ int32_t claim_one(const CacheSets& cache, const CacheClaims& claims, 
       return kNoSlot;
     }
     if (!claims.surely && least > 0) {
-      cache.uses[best] = static_cast<uint8_t>(least - 1);
+      atomicCAS(cache.uses + best, static_cast<uint32_t>(least), static_cast<uint32_t>(least - 1));
       return kNoSlot;
     }
     if (atomicCAS(cache.taken + best, before, claims.round) == before) {
