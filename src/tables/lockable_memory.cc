@@ -9,6 +9,8 @@
 #include <optional>
 #include <string_view>
 
+#include "support/text.h"
+
 namespace sheaf::tables {
 namespace {
 
@@ -62,9 +64,9 @@ std::optional<std::string> group_path(const std::string& root, const std::string
 
 // Of the group and of all above it.
 int64_t limit_of_groups(const std::string& folder, std::string path, const std::string& file) {
-  int64_t least = limit_in(folder + "/" + file);
+  int64_t least = limit_in(cat(folder, "/", file));
   while (!path.empty() && path != "/") {
-    least = std::min(least, limit_in(folder + path + "/" + file));
+    least = std::min(least, limit_in(cat(folder, path, "/", file)));
     path.resize(std::min(path.find_last_of('/'), path.size() - 1));
   }
   return least;
