@@ -76,8 +76,8 @@ TensorSpec usual_output(const BagRequest& r, const BagPlan& bag, BagGradientOf o
   }
   Dims sizes = r.specs.data.sizes;
   sizes[0] = of == BagGradientOf::kRows ? std::min(nest.entries, nest.extent) : nest.extent;
-  const auto count = checked_mul(sizes[0], nest.elements);
-  if (!count || !checked_mul(*count, nest.output_type.bytes())) {
+  // The elements of the table were counted by the bag.
+  if (!checked_mul(sizes[0] * nest.elements, nest.output_type.bytes())) {
     refuse(r, {Reason::kTooLarge, "output"}, "tensor too large",
            cat("a gradient of ", sizes[0], " rows has more than 2^63 - 1 bytes"),
            "check how the shape was computed");

@@ -347,7 +347,11 @@ std::optional<EncodedProblem> problem_of(const EncodedSpec& spec) {
   if (spec.encoding == Encoding::kPlain) {
     return problem_of_plain(spec);
   }
-  if (Problem problem = malformed_tensor(TensorSpec(u8, spec.sizes), "data")) {
+  TensorSpec decoded;  // its constructor would refuse in other words
+  decoded.dtype = u8;
+  decoded.sizes = spec.sizes;
+  decoded.strides = Dims(spec.sizes.size(), 0);
+  if (Problem problem = malformed_tensor(decoded, "data")) {
     return problem;
   }
   if (Problem problem = problem_of_stored(spec)) {

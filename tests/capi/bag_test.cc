@@ -3,6 +3,7 @@
 // Bags, encoded gathers and gradients through sheaf/c.h: refusals with an untouched output, then
 // results.
 #include "helpers.h"
+#include "helpers/deferred_device.h"
 
 namespace sheaf::capi_tests {
 namespace {
@@ -79,6 +80,46 @@ TEST_F(CapiBag, OptionsWithoutAMeaningAreRefused) {
   options.struct_size = sizeof options;
   table.encoding = 24;
   expect_refused("encoding = 24, but 0..23 has a meaning");
+  table.encoding = -1;
+  expect_refused("encoding = -1, but 0..23 has a meaning");
+}
+
+// Codes that differ from those of the plan in one number.
+TEST_F(CapiBag, APlanOfOtherCodesIsRefused) {
+  Values<uint8_t> codes({1, 2, 3, 4}, {2, 2});
+  Values<float> scale({1}, {1});
+  int64_t sizes[2] = {2, 2};
+  table.encoding = SHEAF_U8;
+  table.stored = codes;
+  table.scales = scale;
+  table.sizes = {sizes, 2};
+  indices.values = {0, 1, 1, 0};
+  sheaf_bag_plan* plan = nullptr;
+  ASSERT_EQ(sheaf_plan_bag(&tensors, output, nullptr, &plan), SHEAF_OK) << sheaf_last_error();
+  const auto expect_other = [&] {
+    EXPECT_EQ(sheaf_bag_plan_run(plan, &tensors, output, nullptr), SHEAF_INVALID_ARGUMENT);
+    EXPECT_THAT(sheaf_last_error(), HasSubstr("data differs from the plan's\n"));
+    EXPECT_THAT(output.values, Each(-1));
+  };
+  table.encoding = SHEAF_I8;
+  expect_other();
+  table.encoding = SHEAF_U8;
+  sizes[1] = 3;
+  expect_other();
+  sizes[1] = 2;
+  table.block = 1;
+  expect_other();
+  table.block = 0;
+  table.has_axis = 1;
+  expect_other();
+  table.has_axis = 0;
+  table.usual_zero = 1;
+  expect_other();
+  table.usual_zero = 0;
+  EXPECT_EQ(sheaf_bag_plan_run(plan, &tensors, output, nullptr), SHEAF_OK) << sheaf_last_error();
+  EXPECT_EQ(sheaf_bag_plan_output(plan, nullptr), SHEAF_INVALID_ARGUMENT);
+  EXPECT_THAT(sheaf_last_error(), HasSubstr("output is null"));
+  sheaf_bag_plan_destroy(plan);
 }
 
 TEST_F(CapiBag, SegmentsAndIndicesAreRefused) {
@@ -156,6 +197,29 @@ TEST_F(CapiBag, APlanRunsOften) {
   EXPECT_EQ(sheaf_bag_plan_run(plan, &tensors, output, &run), SHEAF_INVALID_ARGUMENT);
   EXPECT_THAT(sheaf_last_error(), HasSubstr("threads out of range"));
   sheaf_bag_plan_destroy(plan);
+}
+
+// On a device that has no kernels for them.
+TEST_F(CapiBag, OfAnotherDeviceAreRefused) {
+  add_deferred_device();
+  sheaf_queue* queue = nullptr;
+  sheaf_bag_plan* plan = nullptr;
+  ASSERT_EQ(sheaf_queue_device({kDLExtDev, 0}, nullptr, &queue), SHEAF_OK);
+  ASSERT_EQ(sheaf_plan_bag(&tensors, output, nullptr, &plan), SHEAF_OK);
+  sheaf_run_options run = {};
+  run.queue = queue;
+  EXPECT_EQ(sheaf_bag_plan_run(plan, &tensors, output, &run), SHEAF_INVALID_ARGUMENT);
+  EXPECT_THAT(sheaf_last_error(), HasSubstr("bag: queue of another device\n"));
+  sheaf_bag_plan_destroy(plan);
+  sheaf_queue_destroy(queue);
+  for (DLTensor* const tensor :
+       {&data.tensor, &indices.tensor, &offsets.tensor, &gradient.tensor, &output.tensor}) {
+    tensor->device = {kDLExtDev, 0};
+  }
+  EXPECT_EQ(sheaf_bag_gradient_data(&tensors, gradient, output, 0, nullptr), SHEAF_UNSUPPORTED);
+  EXPECT_THAT(sheaf_last_error(), HasSubstr("no gradients of bags on this device\n"));
+  EXPECT_EQ(sheaf_gather_encoded(&table, indices, output, nullptr), SHEAF_UNSUPPORTED);
+  EXPECT_THAT(sheaf_last_error(), HasSubstr("no gathers of encoded tables on this device\n"));
 }
 
 TEST_F(CapiBag, RunsOnAQueueOfTheHost) {

@@ -252,6 +252,26 @@ TEST(BagGradient, RefusesTensorsThatDoNotFit) {
   EXPECT_NE(planned(BagGradientOf::kData, {.output = TensorSpec(f32, {3, 2}, {INT64_MAX, 1})})
                 .find("tensor too large"),
             std::string::npos);
+  TensorSpec without_strides(f32, {2, 2});
+  without_strides.strides = {2};
+  EXPECT_NE(planned(BagGradientOf::kData, {.gradient = without_strides})
+                .find("bag_gradient: gradient does not fit\n"),
+            std::string::npos);
+  const BagPlan planes = plan_bag({TensorSpec(f32, {3, 2, 2}), view(g.indices).spec,
+                                   view(g.offsets).spec, view(g.weights).spec});
+  EXPECT_NE(refusal([&] {
+              plan_bag_gradient(planes, BagGradientOf::kData,
+                                {.gradient = TensorSpec(f32, {2, 2, 2}, {8, 4, 1})});
+            }).find("the strides of gradient behind its first dimension are no single run"),
+            std::string::npos);
+  // Half as large as its gradient, and rows that lie on top of each other.
+  const BagPlan broadcast = plan_bag({TensorSpec(f16, {int64_t{1} << 40, int64_t{1} << 21}, {0, 1}),
+                                      view(g.indices).spec, view(g.offsets).spec, std::nullopt},
+                                     {.output_type = f32});
+  EXPECT_NE(refusal([&] {
+              plan_bag_gradient(broadcast, BagGradientOf::kData);
+            }).find("a gradient of 1099511627776 rows has more than 2^63 - 1 bytes"),
+            std::string::npos);
 }
 
 TEST(BagGradient, RefusesSegmentsAndIndicesAsTheBagDoes) {

@@ -77,6 +77,19 @@ TEST(EncodingRefusals, Stored) {
   EncodedSpec rank = sound_codes();
   rank.stored = TensorSpec(u8, {30});
   EXPECT_EQ(complaint_of(rank), "ranks differ\n  stored is [30] and the tensor [6, 10]");
+  EncodedSpec scalar;
+  scalar.encoding = Encoding::kRowU8F32;
+  scalar.stored = TensorSpec(u8, {});
+  EXPECT_NE(refusal([&] {
+              plan_gather_encoded(scalar, TensorSpec(i64, {2}));
+            }).find("gather: ranks differ\n  stored is [] and the tensor [] ("),
+            std::string::npos);
+  EncodedSpec beyond = sound_codes();  // of which the bytes can be counted, the elements not
+  beyond.encoding = Encoding::kU2;
+  beyond.sizes = {int64_t{1} << 61, 8};
+  beyond.stored = TensorSpec(u8, {int64_t{1} << 61, 2}, {0, 1});
+  beyond.scales = TensorSpec(f32, {1});
+  EXPECT_EQ(complaint_of(beyond).substr(0, 30), "malformed tensor\n  data has an");
   EncodedSpec blocks;
   blocks.encoding = Encoding::kQ4_1;
   blocks.sizes = {6, 33};
@@ -197,6 +210,9 @@ TEST(EncodingRefusals, Plain) {
             "bag: scales of plain elements\n  data is f32[4, 4], which has no scales\n"
             "  data f32[4, 4]   scales f32[1]   indices i64[2]   offsets i64[1]   pool sum\n"
             "  try: an encoding, or no scales");
+  EncodedSpec zeros{TensorSpec(f32, {4, 4})};
+  zeros.zeros = TensorSpec(u8, {1});
+  EXPECT_NE(of_bag(zeros).find("bag: scales of plain elements\n"), std::string::npos);
   EncodedSpec sizes{TensorSpec(f32, {4, 4})};
   sizes.sizes = {5, 4};
   EXPECT_NE(of_bag(sizes).find("sizes differ\n  the tensor is [5, 4], but its elements [4, 4]"),

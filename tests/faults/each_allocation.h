@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// One call, with each of its allocations failing in turn: it reports that memory ran out, has left
-// its output alone and keeps no block, and the same call works as soon as there is memory again.
+// One call, with each of its allocations failing in turn, and all after it: it reports that memory
+// ran out, has left its output alone and keeps no block, and the same call works as soon as there
+// is memory again. Then each fails alone.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -55,6 +57,21 @@ inline void throw_if_out_of_memory(bool out_of_memory) {
   }
 }
 
+// As if one allocation alone were too large: the call does without it, or reports it.
+template <class Call>
+void fail_one_allocation(const char* name, const Call& call, int number, const Output& expected) {
+  Output output;
+  clear(output);
+  const long before = live_blocks();
+  fail_allocation(number);
+  const End end = end_of(call, output);
+  allow_allocations(-1);
+  EXPECT_EQ(live_blocks(), before) << name << " leaks, allocation " << number << " alone";
+  EXPECT_TRUE(end == End::kDone ? std::equal(output, output + kOutput, expected)
+                                : end == End::kOutOfMemory && untouched(output))
+      << name << ", allocation " << number << " alone";
+}
+
 // `call` writes to the output it is given, and throws. Returns how many allocations it makes.
 template <class Call>
 int fail_each_allocation(const char* name, const Call& call) {
@@ -76,6 +93,7 @@ int fail_each_allocation(const char* name, const Call& call) {
     }
     EXPECT_EQ(end, End::kOutOfMemory) << name << ", allocation " << allowed;
     EXPECT_TRUE(untouched(output)) << name << " has changed its output, allocation " << allowed;
+    fail_one_allocation(name, call, allowed, expected);
     clear(output);
     EXPECT_EQ(end_of(call, output), End::kDone) << name << ", after allocation " << allowed;
     if (testing::Test::HasFailure()) {

@@ -8,10 +8,12 @@
 namespace {
 
 thread_local int allocations_left = -1;
+thread_local bool fails_once = false;
 thread_local long live = 0;
 
 void* allocate(size_t size, size_t alignment) {
   if (allocations_left == 0) {
+    allocations_left = fails_once ? -1 : 0;
     return nullptr;
   }
   if (allocations_left > 0) {
@@ -53,5 +55,12 @@ void operator delete(void* memory, size_t) noexcept { release(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { release(memory); }
 
-void sheaf::faults::allow_allocations(int count) { allocations_left = count; }
+void sheaf::faults::allow_allocations(int count) {
+  allocations_left = count;
+  fails_once = false;
+}
+void sheaf::faults::fail_allocation(int count) {
+  allocations_left = count;
+  fails_once = true;
+}
 long sheaf::faults::live_blocks() { return live; }

@@ -461,17 +461,29 @@ const char* takes_offsets(const BagNest& nest) {
   return nest.per_bag >= 0 || offsets ? nullptr : "segments are no offsets with the last";
 }
 
+// As a device does: notes the first offset that is none.
+bool judge_offsets(const BagNest& nest, const int64_t* offsets, SegmentFaults& faults) {
+  faults = {};
+  int64_t before = 0;
+  for (int64_t i = 0; i <= nest.bags; before = offsets[i++]) {
+    if ((i == 0 && offsets[i] != 0) || offsets[i] < before || offsets[i] > nest.entries) {
+      faults.not_first[0] = ~static_cast<unsigned long long>(i);
+      faults.value[0] = offsets[i];
+      return false;
+    }
+  }
+  return true;
+}
+
 BagEnd pool(const BagNest& nest, const BagBuffers& buffers, const Launch& launch) {
   enqueue(launch, [nest, buffers, launch] {
-    if (refused(launch)) {
-      return;
-    }
     BagBuffers host = buffers;
     host.offsets = reinterpret_cast<const int64_t*>(buffers.segments);
-    if (buffers.faults != nullptr) {
-      *buffers.faults = {};
+    const bool sound =
+        buffers.faults == nullptr || judge_offsets(nest, host.offsets, *buffers.faults);
+    if (sound && !refused(launch)) {
+      reference().bag.front().run(nest, host, launch);
     }
-    reference().bag.front().run(nest, host, launch);
   });
   return BagEnd::kDone;
 }
@@ -491,11 +503,41 @@ constexpr EncodedKernel kEncoded[] = {
     {"deferred.encoded", [](const EncodedNest& /*nest*/) -> const char* { return nullptr; }, decode,
      Checks::kFirst}};
 
+// Experts of whole tokens, by plain loops over i64 that lie side by side.
+const char* takes_i64(const MoeNest& nest) {
+  return nest.index_type == i64 ? nullptr : "experts are not i64";
+}
+void permute(const MoeNest& nest, const MoeBuffers& buffers, const Launch& launch) {
+  enqueue(launch, [=] {
+    if (refused(launch)) {
+      return;
+    }
+    const auto* const experts = reinterpret_cast<const int64_t*>(buffers.experts);
+    int64_t row = 0;
+    for (int64_t expert = 0; expert < nest.experts; ++expert) {
+      buffers.offsets[expert] = row;
+      for (int64_t i = 0; i < nest.count; ++i) {
+        const bool is_none = experts[i] < 0 || experts[i] >= nest.experts;
+        launch.verdict->met = is_none ? 1 : launch.verdict->met;
+        if (experts[i] == expert) {
+          std::memcpy(buffers.rows + row * nest.row_bytes,
+                      buffers.tokens + i / nest.choices * nest.token_stride,
+                      static_cast<size_t>(nest.row_bytes));
+          buffers.inverse[i] = row++;
+        }
+      }
+    }
+    buffers.offsets[nest.experts] = row;
+  });
+}
+constexpr MoeSteps kMoe{takes_i64, [](const MoeNest& /*nest*/) { return size_t{64}; }, permute};
+
 constexpr Backend with_bags() {
   Backend backend = kBackend;
   backend.name = kDeferredBags;
   backend.bag = kBags;
   backend.encoded = kEncoded;
+  backend.moe = &kMoe;
   return backend;
 }
 constexpr Backend kBackendWithBags = with_bags();

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 inline constexpr const char* kDeferred = "deferred";
-inline constexpr const char* kDeferredBags = "deferred_bags";  // with kernels for bags and encodings
+inline constexpr const char* kDeferredBags = "deferred_bags";  // with kernels for bags and experts
 inline constexpr int kDeferredDlpackType = 12;                 // kDLExtDev
 inline constexpr int kDeferredAlignment = 4;  // of indices and of elements that are computed with
 

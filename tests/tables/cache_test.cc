@@ -143,6 +143,11 @@ TEST_F(CachedTables, RefuseImpossibleOptions) {
             "table: no such row\n"
             "  cached_rows has 1000, but the table is i32[1000, 16]\n"
             "  try: numbers of rows from 0 on");
+  EXPECT_THAT(refusal([&] { host({.cache_bytes = 64, .cached_rows = {-1}}); }),
+              HasSubstr("cached_rows has -1, but"));
+  const Table one = Table::host({values_.data(), TensorSpec(i32, {})}, nullptr);
+  EXPECT_THAT(refusal([&] { one.with({.cache_bytes = 64, .cached_rows = {0}}); }),
+              HasSubstr("cached_rows has 0, but the table is i32[]"));
 }
 
 }  // namespace

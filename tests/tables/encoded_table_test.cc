@@ -185,6 +185,20 @@ TEST_F(EncodedTables, RefuseWhatTheyCannotDo) {
                 Table::host_encoded({codes, stored.data()}, nullptr);
               }),
               HasSubstr("table: rows that are not complete\n"));
+  for (auto EncodedSpec::*const beside : {&EncodedSpec::scales, &EncodedSpec::zeros}) {
+    EncodedSpec two = spec;
+    two.*beside = TensorSpec(f32, {1});
+    EXPECT_THAT(refusal([&] {
+                  Table::host_encoded({two, stored.data()}, nullptr);
+                }),
+                HasSubstr("table: rows that are not complete\n"));
+  }
+  EncodedSpec longer = spec;
+  longer.stored = TensorSpec(u8, {4, 33});
+  EXPECT_THAT(refusal([&] {
+                Table::host_encoded({longer, stored.data()}, nullptr);
+              }),
+              HasSubstr("table: gaps between rows\n"));
   EncodedSpec gaps = spec;
   gaps.stored.strides[0] += 2;
   EXPECT_THAT(refusal([&] {

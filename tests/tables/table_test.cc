@@ -209,6 +209,10 @@ TEST_F(Tables, RefuseWhatTheyCannotBe) {
         Table::host({nullptr, TensorSpec(i32, {int64_t{1} << 40, int64_t{1} << 40})}, nullptr);
       }),
       HasSubstr("too large"));
+  EXPECT_THAT(refusal([&] {
+                Table::host({values_.data(), TensorSpec(i32, {3, 2}, {INT64_MAX / 2, 1})}, nullptr);
+              }),
+              HasSubstr("table: too large\n  the strides of "));
   EXPECT_THAT(refusal([] {
                 Table::device("", {nullptr, TensorSpec(i32, {0})}, nullptr);
               }),
@@ -218,6 +222,7 @@ TEST_F(Tables, RefuseWhatTheyCannotBe) {
             "  piece_bytes 0 (1 or more), pieces 4 (1 to 64), threads 0 (0 or more)\n"
             "  try: the defaults of TableOptions");
   EXPECT_THAT(refusal([&] { host({.pieces = 65}); }), HasSubstr("pieces 65 (1 to 64)"));
+  EXPECT_THAT(refusal([&] { host({.pieces = 0}); }), HasSubstr("pieces 0 (1 to 64)"));
   EXPECT_THAT(refusal([&] { host({.threads = -1}); }), HasSubstr("threads -1 (0 or more)"));
 }
 

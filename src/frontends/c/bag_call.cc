@@ -27,7 +27,7 @@ Request shown(std::string_view call, const TensorSpec& data) {
 
 template <class Value, class Rows>
 Value option(const Request& r, const char* field, int32_t value, const Rows& rows) {
-  if (value < 0 || static_cast<size_t>(value) >= rows.size()) {
+  if (static_cast<size_t>(value) >= rows.size()) {  // negative ones are large then
     refuse_option(r, field, value, static_cast<int>(rows.size()) - 1);
   }
   return rows[static_cast<size_t>(value)].value;
