@@ -72,6 +72,10 @@ TEST_F(DeviceBags, RefuseWorkspacesThatDoNotFit) {
   odd.workspace.memory = static_cast<std::byte*>(odd.workspace.memory) + 8;
   EXPECT_THAT(refused(odd, memory()), HasSubstr("bag: misaligned workspace\n"));
   small.workspace.bytes = 1;
+  const BagPlan clamped =  // whose only report is on its segments
+      plan_bag({TensorSpec(f32, {3, 2}), view(indices_).spec, view(offsets_).spec, {}},
+               {.last_offset = true, .rule = {.out_of_range = OutOfRange::kClamp}});
+  EXPECT_THAT(refusal([&] { finish(clamped, small); }), HasSubstr("bag: no verdict to read\n"));
   for (const Queue& queue : {small, none}) {
     EXPECT_THAT(refusal([&] { finish(plan(), queue); }), HasSubstr("bag: no verdict to read\n"));
   }
