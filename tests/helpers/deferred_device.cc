@@ -14,6 +14,7 @@
 
 #include "execution/host_steps.h"
 #include "execution/registry.h"
+#include "helpers/deferred_cache.h"
 #include "plan/lower.h"
 #include "plan/nest_shape.h"
 #include "plan/resolve.h"
@@ -34,10 +35,14 @@ std::recursive_mutex& streams_mutex() {
   return mutex;
 }
 
+}  // namespace
+
 void enqueue_on(void* stream, std::function<void()> step) {
   const std::lock_guard lock(streams_mutex());
   streams()[stream].push_back(std::move(step));
 }
+
+namespace {
 
 void enqueue(const Launch& launch, std::function<void()> step) {
   enqueue_on(launch.stream, std::move(step));
@@ -260,103 +265,8 @@ void wait_for_event(void* event) {
   }
 }
 
-// One row after the other, by the same rules as a device's many threads.
-struct Cache {
-  static void find(const CacheSets& cache, const CacheLookUp& asked, void* stream) {
-    enqueue_on(stream, [=] {
-      for (int64_t point = 0; point < asked.count; ++point) {
-        const int64_t row = with_index_type(DType(asked.index_kind, 1), [&](auto zero) {
-          return resolve(load_index<decltype(zero)>(asked.indices, point), asked.extent,
-                         asked.negative, asked.out_of_range);
-        });
-        asked.slots[point] = row == kOutside ? kNoSlot : slot_for(cache, asked, row);
-        if (row == kOutside) {
-          ++asked.counts->outside;
-          asked.counts->bad += asked.out_of_range == OutOfRange::kFail ? 1 : 0;
-        } else if (asked.slots[point] == kNoSlot) {
-          asked.missed_rows[asked.counts->missed] = row;
-          asked.missed_points[asked.counts->missed++] = static_cast<int32_t>(point);
-        }
-      }
-    });
-  }
-
-  static int32_t slot_for(const CacheSets& cache, const CacheLookUp& asked, int64_t row) {
-    const int64_t place = place_of(cache, row);
-    if (place < 0) {
-      return kNoSlot;
-    }
-    cache.uses[place] = std::min(cache.uses[place] + 1, kMostUses);
-    if (asked.protect) {
-      cache.taken[place] = asked.round;
-    }
-    return slot_at(cache, place);
-  }
-
-  static void claim(const CacheSets& cache, const CacheClaims& claims, void* stream) {
-    enqueue_on(stream, [=] {
-      for (int64_t i = 0; i < claims.count; ++i) {
-        claims.slots[i] = claim_one(cache, claims, claims.rows[i]);
-      }
-    });
-  }
-
-  static int32_t claim_one(const CacheSets& cache, const CacheClaims& claims, int64_t row) {
-    if (place_of(cache, row) >= 0) {
-      return kNoSlot;
-    }
-    const int64_t first = first_place(cache, row);
-    const auto uses = [&](int64_t place) {
-      return cache.rows[place] == kNoCachedRow ? -1 : static_cast<int>(cache.uses[place]);
-    };
-    int64_t best = -1;
-    for (int64_t place = first; place < first + cache.ways; ++place) {
-      if (cache.taken[place] != claims.round && (best < 0 || uses(place) < uses(best))) {
-        best = place;
-      }
-    }
-    if (best < 0) {
-      return kNoSlot;
-    }
-    if (!claims.surely && uses(best) > 0) {
-      --cache.uses[best];
-      return kNoSlot;
-    }
-    cache.rows[best] = row;
-    cache.uses[best] = 1;
-    cache.taken[best] = claims.round;
-    return static_cast<int32_t>(best);
-  }
-
-  static void drop(const CacheSets& cache, const int64_t* rows, int64_t count, void* stream) {
-    enqueue_on(stream, [=] {
-      for (int64_t i = 0; i < count; ++i) {
-        if (const int64_t place = place_of(cache, rows[i]); place >= 0) {
-          cache.rows[place] = kNoCachedRow;
-        }
-      }
-    });
-  }
-};
-constexpr CacheSteps kCache{.find = Cache::find, .claim = Cache::claim, .drop = Cache::drop};
-
-void move_rows(const NumberedRows& rows, void* stream) {
-  enqueue_on(stream, [=] {
-    const auto number = [](const int32_t* numbers, int64_t i) {
-      return numbers == nullptr ? i : int64_t{numbers[i]};
-    };
-    for (int64_t i = 0; i < rows.count; ++i) {
-      const int64_t from = number(rows.from_numbers, i), to = number(rows.to_numbers, i);
-      if (from >= 0 && to >= 0) {
-        std::memcpy(rows.to + to * rows.row_bytes, rows.from + from * rows.row_bytes,
-                    static_cast<size_t>(rows.row_bytes));
-      }
-    }
-  });
-}
-
+// Tests change the last of them.
 StagingSteps kStaging{
-    // of which tests change the last
     .allocate = [](size_t bytes) -> void* {
       if (pinned().left < static_cast<int64_t>(bytes)) {
         return nullptr;
@@ -569,8 +479,8 @@ void run_steps(int64_t count, void* stream) { sheaf::run_some(count, stream); }
 int64_t transferred_bytes() { return sheaf::transferred; }
 
 void set_looks_up_rows(bool on) {
-  sheaf::kStaging.cache = on ? &sheaf::kCache : nullptr;
-  sheaf::kStaging.move_rows = on ? sheaf::move_rows : nullptr;
+  sheaf::kStaging.cache = on ? &sheaf::kDeferredCache : nullptr;
+  sheaf::kStaging.move_rows = on ? sheaf::move_deferred_rows : nullptr;
 }
 
 void limit_pinned_memory(int64_t bytes) { sheaf::pinned().left = bytes; }
