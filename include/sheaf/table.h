@@ -92,7 +92,7 @@ void finish(const BagPlan& plan, const Table& data, const Queue& queue);
 
 // A hint that changes no bits: a gather of these rows will follow on this queue. Rows that its
 // cache on the device lacks are fetched and handed to the stream, as many as the cache has room
-// for, in the same pieces as a gather's: no more than `pieces` are on their way. They take the
+// for, in the same memory as a gather's pieces. They take the
 // place of rows that are asked for less often, whatever their own frequency. A table in a file with
 // a RowCache (FileOptions::cache) and without a cache on the device has rows read into that.
 // Otherwise, during a capture, and for plans that go past the cache, nothing is done. Reads indices

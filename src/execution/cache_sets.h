@@ -3,10 +3,10 @@
 // Which rows of a table are kept, and in which slots: sets of a few slots each, of which a row has
 // one. The same few lines look rows up on the host and in kernels.
 //
-//        set of row 4711         rows   ┌──────┬──────┬──────┬──────┐
-//   4711 ───────────────►        uses   │  17  │ 4711 │  -1  │ 902  │   slot = place in `rows`,
-//                                       │   3  │  15  │      │   1  │   or slot_of[place]
-//                                       └──────┴──────┴──────┴──────┘
+//          set of row 4711         ┌──────┬──────┬──────┬──────┐
+//   4711 ───────────────────►  rows  │  17  │ 4711 │  -1  │ 902  │   slot = place in `rows`,
+//                              uses  │   3  │  15  │      │   1  │   or slot_of[place]
+//                                    └──────┴──────┴──────┴──────┘
 #pragma once
 
 #include <cstddef>

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "execution/run.h"
 #include "plan/nest_shape.h"
+#include "tables/host_indices.h"
+#include "tables/piece_plan.h"
 #include "tables/resolve_points.h"
 #include "tables/state.h"
 
@@ -40,43 +43,46 @@ class CachedGather {
         delivery_(call, lane) {}
 
   TableStats run() {
-    with_cache([&] {
-      const FoundRows found = find(false);
-      place_found(found);
-      delivery_.deliver(offsets_of(found.missed_rows), found.missed_points, cache_, false);
-    });
+    open_cache();
+    const FoundRows found = find(false);
+    place_found(found);
+    deliver(offsets_of(found.missed_rows), found.missed_points, false);
     stats_.rows = points_;
     return stats_;
   }
 
   TableStats prefetch() {
-    with_cache([&] {
-      if (cache_->holds_given_rows()) {
-        return;
-      }
+    open_cache();
+    if (!cache_->holds_given_rows()) {
       const FoundRows found = find(true);
-      const auto room = static_cast<size_t>(std::max<int64_t>(cache_->slots() - found.hits, 0));
-      const auto missed = found.missed_rows.first(std::min(room, found.missed_rows.size()));
-      delivery_.deliver(offsets_of(missed), {}, cache_, true);
-    });
+      deliver(first_missed(found.missed_rows), {}, true);
+    }
     stats_.rows_prefetched = std::exchange(stats_.rows_fetched, 0);
     stats_.cache_hits = stats_.cache_misses = 0;
     return stats_;
   }
 
  private:
-  template <class Work>
-  void with_cache(const Work& work) {
+  void deliver(std::span<const int64_t> offsets, std::span<const int32_t> points, bool surely) {
+    KeptRows* const admitting = cache_->holds_given_rows() ? nullptr : cache_;
     try {
-      open_cache();
-      work();
+      delivery_.deliver(offsets, points, admitting, surely);
+      delivery_.workers().check_unchanged();
     } catch (...) {
-      if (cache_ != nullptr) {  // rows may have been promised that never came
-        cache_->version = kNoVersion;
-      }
+      cache_->version = kNoVersion;  // slots may have been promised to rows that never came
       throw;
     }
-    delivery_.workers().check_unchanged();
+  }
+
+  // Each once, as many as the cache has slots for.
+  std::span<const int64_t> first_missed(std::span<const int64_t> rows) {
+    DistinctRows seen;
+    seen.clear(std::ssize(rows));
+    for (const int64_t row : rows) {
+      static_cast<void>(seen.number_of(row));
+    }
+    const std::span<const int64_t> all = seen.offsets();
+    return offsets_of(all.first(std::min(all.size(), static_cast<size_t>(cache_->slots()))));
   }
 
   void open_cache() {
@@ -171,7 +177,9 @@ class CachedGather {
     const std::span all(offsets, static_cast<size_t>(points_));
     static_cast<void>(resolve_points(indices.plan().nest(), indices.data(), 0, all,
                                      call_.table.state().options.threads));
-    return cache_->find(lane_, {.count = points_, .offsets = all}, protect);
+    return cache_->find(
+        lane_, {.count = points_, .threads = call_.table.state().options.threads, .offsets = all},
+        protect);
   }
 
   // Rows that were missed are filled here, and overwritten when they come.

@@ -8,8 +8,6 @@
 // The output has the same bytes with every cache.
 #pragma once
 
-#include "tables/host_indices.h"
-#include "tables/piece_plan.h"
 #include "tables/row_delivery.h"
 
 namespace sheaf::tables {

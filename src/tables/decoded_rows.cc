@@ -29,6 +29,7 @@ class DecodedRows final : public RowSource {
     decode(rows, to);
   }
   void begin() override { stored_->begin(); }
+  uint64_t version() const override { return stored_->version(); }
   void check_unchanged() const override { stored_->check_unchanged(); }
 
  private:

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
+#include <functional>
+#include <type_traits>
 
 #include "execution/host_steps.h"
 #include "plan/resolve.h"
@@ -107,7 +108,8 @@ FoundRows HostKeptRows::find(Lane& lane, const AskedRows& asked, bool protect) {
       slots[i] = offset == kOutside ? kOutsideSlot : slot_for(offset / row_bytes(), protect);
     }
   };
-  run_ranges("gather", asked.count, asked.count * kBytesOfALookUp, {}, std::cref(look_up));
+  run_ranges("gather", asked.count, asked.count * kBytesOfALookUp, {.threads = asked.threads},
+             std::cref(look_up));
   FoundRows found = missed(lane, asked, {slots, static_cast<size_t>(asked.count)});
   std::byte* const there = lane.numbers(bytes);
   lane.copy_kept(there, lane.found, bytes);
@@ -154,7 +156,7 @@ int32_t HostKeptRows::claim_one(int64_t row, bool surely) {
 void HostKeptRows::claim(std::span<const int64_t> rows, bool surely, std::byte* here) {
   auto* const slots = reinterpret_cast<int32_t*>(here);
   for (size_t i = 0; i < rows.size(); ++i) {
-    slots[i] = holds_given_rows() ? kNoSlot : claim_one(rows[i], surely);
+    slots[i] = claim_one(rows[i], surely);
   }
 }
 

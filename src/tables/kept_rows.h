@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows of a table that stay on a device, in slots. Who looks them up is the device, where it has
-// kernels for that, or the host. Admission is by frequency: a row that is missed takes an empty
+// Rows of a table that stay on a device, in slots. The device looks them up where it has kernels
+// for that, elsewhere the host does. Admission is by frequency: a row that is missed takes an empty
 // slot of its set, or wears down the row of the set that was asked for least until it can take that
 // row's slot. Calls look up all of their rows first, and claim slots for those that they missed
 // after; in between nothing changes.
@@ -22,6 +22,7 @@ class Lane;
 // The rows of a gather, in one of two forms.
 struct AskedRows {
   int64_t count = 0;
+  int threads = 0;  // of the host that may look them up; 0: as many as pay
   // On the host: where each begins in the table, or kOutside.
   std::span<const int64_t> offsets = {};
   // On the device, if not null: indices side by side, of rows of the table.

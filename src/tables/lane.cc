@@ -70,8 +70,11 @@ Lane::OnDevice::OnDevice(const Lane& lane) : steps_(lane.staging_steps_) {
 }
 
 Lane::OnDevice::~OnDevice() {
-  if (steps_ != nullptr) {
-    steps_->use(before_);
+  try {
+    if (steps_ != nullptr) {
+      steps_->use(before_);
+    }
+  } catch (const Error&) {  // of a step before, which the call itself reports
   }
 }
 
@@ -201,6 +204,11 @@ std::byte* Lane::begin_piece_at(size_t piece) {
 void Lane::begin_call() {
   idle_ = false;  // the caller may have enqueued something meanwhile
   verdict_in_workspace = false;
+  // A stream that was made in the place of another knows nothing of that one's last steps.
+  if (last_ != nullptr && staging_steps_->follow != nullptr &&
+      !staging_steps_->capturing(stream_)) {
+    staging_steps_->follow(stream_, last_);
+  }
 }
 
 Queue Lane::queue(Road road) {
@@ -233,6 +241,7 @@ void Lane::wait_for_stream() {
 void Lane::copy(void* to, const std::byte* from, int64_t bytes, Road road) {
   const auto size = static_cast<size_t>(bytes);
   if (pinned_) {
+    idle_ = false;
     staging_steps_->copy(to, from, size, road == Road::kSide ? side_ : stream_);
     return;
   }
@@ -255,6 +264,7 @@ size_t Lane::fetch_piece(const std::byte* from, int64_t bytes) {
   const size_t piece = next_;
   std::byte* const to = begin_piece();
   if (pinned_) {
+    idle_ = false;
     staging_steps_->copy(to, from, static_cast<size_t>(bytes), stream_);
   } else {
     wait_for_stream();
@@ -290,6 +300,7 @@ std::byte* Lane::download(KeptMemory& to, const std::byte* from, int64_t bytes) 
 void Lane::copy_kept(std::byte* to, KeptMemory& from, int64_t bytes) {
   const auto size = static_cast<size_t>(bytes);
   if (from.pinned()) {
+    idle_ = false;
     staging_steps_->copy(to, from.get(bytes), size, stream_);
     mark();
   } else {
@@ -313,26 +324,31 @@ void Lane::end_piece_at(size_t piece, Road road) {
   }
 }
 
-void Lane::grow(DeviceMemory& memory, size_t bytes) {
+// Steps that were enqueued since the last mark may use it.
+void Lane::grow(DeviceMemory& memory, size_t bytes, Road road) {
   if (memory.bytes() < bytes) {
+    mark();
     wait();
+    if (road == Road::kSide && side_ != nullptr) {
+      steps_.wait(nullptr, side_);
+    }
     memory = DeviceMemory(backend_.name, 0);
     memory = DeviceMemory(backend_.name, bytes);
   }
 }
 
 std::byte* Lane::staging(int64_t bytes, Road road) {
-  grow(memory_of(road).staging, static_cast<size_t>(bytes));
+  grow(memory_of(road).staging, static_cast<size_t>(bytes), road);
   return memory_of(road).staging.data();
 }
 
 std::byte* Lane::numbers(int64_t bytes) {
-  grow(numbers_, static_cast<size_t>(bytes));
+  grow(numbers_, static_cast<size_t>(bytes), Road::kStream);
   return numbers_.data();
 }
 
 WorkspaceView Lane::workspace(size_t bytes, Road road) {
-  grow(memory_of(road).workspace, bytes);
+  grow(memory_of(road).workspace, bytes, road);
   return memory_of(road).workspace;
 }
 

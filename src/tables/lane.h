@@ -134,7 +134,7 @@ class Lane {
   bool allocate_ring(int64_t least_bytes, const TableOptions& options);
   void cut_ring(int64_t bytes, int count);
   void free_ring();
-  void grow(DeviceMemory& memory, size_t bytes);
+  void grow(DeviceMemory& memory, size_t bytes, Road road);
 
   const Backend& backend_;
   const DeviceSteps& steps_;

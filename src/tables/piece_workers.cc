@@ -13,6 +13,8 @@ namespace {
 
 // While the blocks of one piece are on their way from a disk, those of another are asked for.
 constexpr int kFileThreads = 2;
+// Of a thread: less is gathered before another thread has begun.
+constexpr int64_t kLeastShareBytes = 128 << 10;
 
 int most_threads(const Call& call, const TableOptions& options) {
   if (call.table.place() == TablePlace::kFile) {
@@ -39,7 +41,12 @@ std::byte* Desk::begin_piece() { return lane.begin_piece_at(first_piece + piece)
 
 void Desk::hand_over(const std::function<void()>& enqueue, Road road) {
   const std::lock_guard lock(lane.enqueueing);
-  enqueue();
+  try {
+    enqueue();
+  } catch (...) {  // a copy of the piece may be on its way
+    lane.end_piece_at(first_piece + piece, road);
+    throw;
+  }
   lane.end_piece_at(first_piece + piece, road);
   piece = (piece + 1) % pieces;
 }
@@ -68,6 +75,12 @@ PieceWorkers::PieceWorkers(const Call& call, Lane& lane, int64_t least_bytes, Fe
   for (Desk& desk : desks_) {
     free_.push_back(&desk);
   }
+}
+
+int64_t PieceWorkers::rows_per_piece(int64_t most, int64_t rows, int64_t row_bytes) const {
+  const int64_t share = (rows - 1) / threads_ + 1;
+  const int64_t least = std::max<int64_t>(kLeastShareBytes / row_bytes, 1);
+  return threads_ == 1 ? most : std::min(most, std::max(share, least));
 }
 
 Desk& PieceWorkers::take_desk() {

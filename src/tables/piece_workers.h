@@ -20,7 +20,8 @@ class Desk {
  public:
   // Memory for the next piece, when the device no longer copies from it.
   std::byte* begin_piece();
-  // Calls enqueue() while no other thread enqueues, behind which the piece may be used again.
+  // Calls enqueue() while no other thread enqueues. The piece is filled again when the device has
+  // come behind what that enqueued.
   void hand_over(const std::function<void()>& enqueue, Road road = Road::kStream);
 
   Lane& lane;
@@ -38,6 +39,9 @@ class PieceWorkers {
   // Pieces of the lane have room for `least_bytes`.
   PieceWorkers(const Call& call, Lane& lane, int64_t least_bytes,
                Fetches fetches = Fetches::kDecoded);
+
+  // Rows of a piece that has room for `most`: fewer, if all threads have work with fewer.
+  int64_t rows_per_piece(int64_t most, int64_t rows, int64_t row_bytes) const;
 
   // RowSource::begin().
   void begin() { desks_.front().rows->begin(); }

@@ -52,7 +52,9 @@ RingGather::RingGather(const Call& call, const HostIndices& indices, Lane& lane)
       most_points_(std::clamp<int64_t>(
           (lane.piece_bytes() - kNumbersAlignment) / (fetched_bytes_ + kNumberBytes), 1,
           kMostNumberedRows)),
-      distinct_(nest_.row_bytes >= kDistinctRowBytes) {}
+      distinct_(nest_.row_bytes >= kDistinctRowBytes) {
+  most_points_ = workers_.rows_per_piece(most_points_, point_count(nest_), fetched_bytes_);
+}
 
 TableStats RingGather::run() {
   workers_.begin();

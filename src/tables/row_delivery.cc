@@ -6,6 +6,7 @@
 
 #include "plan/nest_shape.h"
 #include "tables/piece_plan.h"
+#include "tables/state.h"
 
 namespace sheaf::tables {
 namespace {
@@ -29,7 +30,7 @@ void sort_for_file(const Call& call, std::span<const int64_t> offsets,
   }
   const KeyedEntry* const sorted =
       sort_by_key("gather", order.entries.data(), order.spare.data(), std::ssize(offsets),
-                  call.table.info().bytes, {.threads = call.queue.threads});
+                  call.table.info().bytes, {.threads = call.table.state().options.threads});
   for (size_t i = 0; i < offsets.size(); ++i) {
     order.offsets[i] = sorted[i].key;
     if (!points.empty()) {
@@ -69,12 +70,14 @@ RowDelivery::RowDelivery(const Call& call, Lane& lane)
 // Calls work(desk, first row, rows) for pieces of `rows`.
 template <class Work>
 void RowDelivery::for_pieces(int64_t rows, const Work& work) {
-  workers_.run((rows + most_rows_ - 1) / most_rows_, rows * row_bytes_,
-               [&](Desk& desk, int64_t piece) {
-                 const int64_t first = piece * most_rows_;
-                 work(desk, static_cast<size_t>(first),
-                      static_cast<size_t>(std::min(most_rows_, rows - first)));
-               });
+  if (rows == 0) {
+    return;
+  }
+  const int64_t each = workers_.rows_per_piece(most_rows_, rows, row_bytes_);
+  workers_.run((rows - 1) / each + 1, rows * row_bytes_, [&](Desk& desk, int64_t piece) {
+    const int64_t first = piece * each;
+    work(desk, static_cast<size_t>(first), static_cast<size_t>(std::min(each, rows - first)));
+  });
 }
 
 void RowDelivery::deliver(std::span<const int64_t> offsets, std::span<const int32_t> points,
@@ -126,12 +129,12 @@ void RowDelivery::run_piece(Desk& desk, std::span<const int64_t> offsets,
     cache->claim(scratch.offsets, surely, memory + at.claims);
   }
   desk.hand_over(
-      [&] { hand_over(memory, at, std::ssize(distinct), std::ssize(points), cache, surely); });
+      [&] { enqueue_piece(memory, at, std::ssize(distinct), std::ssize(points), cache, surely); });
 }
 
 // One thread at a time.
-void RowDelivery::hand_over(const std::byte* memory, const Layout& at, int64_t rows, int64_t points,
-                            KeptRows* cache, bool surely) {
+void RowDelivery::enqueue_piece(const std::byte* memory, const Layout& at, int64_t rows,
+                                int64_t points, KeptRows* cache, bool surely) {
   const int64_t bytes = cache == nullptr ? at.claims : at.bytes;
   std::byte* const there = lane_.staging(lane_.piece_bytes());
   lane_.copy(there, memory, bytes);
@@ -153,7 +156,7 @@ void RowDelivery::hand_over(const std::byte* memory, const Layout& at, int64_t r
     placed.to_rows = points_;
     lane_.move_rows(placed, type);
   }
-  if (cache != nullptr && !cache->holds_given_rows()) {
+  if (cache != nullptr) {
     NumberedRows admitted = all;
     admitted.to = cache->memory();
     admitted.to_numbers = cache->claimed(lane_, there + at.claims, rows, surely);

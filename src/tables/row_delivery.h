@@ -36,8 +36,8 @@ class RowDelivery {
   void for_pieces(int64_t rows, const Work& work);
   void run_piece(Desk& desk, std::span<const int64_t> offsets, std::span<const int32_t> points,
                  KeptRows* cache, bool surely);
-  void hand_over(const std::byte* memory, const Layout& at, int64_t rows, int64_t points,
-                 KeptRows* cache, bool surely);
+  void enqueue_piece(const std::byte* memory, const Layout& at, int64_t rows, int64_t points,
+                     KeptRows* cache, bool surely);
 
   const Call& call_;
   const int64_t row_bytes_;

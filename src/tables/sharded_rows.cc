@@ -87,7 +87,13 @@ void ShardedRows::call(std::string_view who, const std::function<void()>& work) 
   serve_others();
 }
 
-void ShardedRows::open() { take_part(agree(kToBegin)); }
+// Others may still fetch rows that their caches are to hold.
+void ShardedRows::open() {
+  for (int64_t most = kRows; most > kToBegin;) {
+    most = agree(kToBegin);
+    take_part(most);
+  }
+}
 
 void ShardedRows::fetch(std::span<const int64_t> rows, std::byte* to) {
   while (!rows.empty()) {

@@ -117,6 +117,15 @@ TEST_F(CachedTables, SurviveACallThatFails) {
   EXPECT_THROW(bad.start(table), IndexError);
 }
 
+TEST_F(CachedTables, SurviveBadIndices) {
+  const Table table = host({.cache_bytes = kRows * kRowBytes});
+  expect_rows(table, {3, 4});
+  const DeviceCall bad(table, {3, 5000});
+  EXPECT_THROW(bad.start(table), IndexError);
+  expect_rows(table, {4, 3});
+  EXPECT_EQ(stats(table).rows_fetched, 2);
+}
+
 TEST_F(CachedTables, LeaveOtherPlansAlone) {
   const Table table = host({.cache_bytes = kRows * kRowBytes});
   const std::vector<int64_t> ids = {3, 3, 1};

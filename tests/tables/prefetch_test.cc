@@ -51,10 +51,23 @@ TEST_F(PrefetchedTables, TakeThePlaceOfOthersButNotOfOneAnother) {
   }
   const DeviceCall call(table, ids);
   fetch_ahead(table, call);
-  EXPECT_EQ(stats(table).rows_prefetched, 8);  // as many as there are slots for
+  EXPECT_EQ(stats(table).rows_prefetched, 10);  // as many as there are slots for
   const int64_t hits = stats(table).cache_hits;
   expect_rows(table, {5, 6, 100, 101, 102, 103, 104, 105, 106, 107});
   EXPECT_EQ(stats(table).cache_hits - hits, 10);
+}
+
+TEST_F(PrefetchedTables, CountRowsOnceHoweverOftenTheyAreNamed) {
+  const Table table = host({.cache_bytes = 10 * kPrefetchedBytes});
+  expect_rows(table, {0});
+  std::vector<int64_t> ids(50, 0);  // is there
+  ids.insert(ids.end(), 50, 1);
+  ids.insert(ids.end(), {2, 3, 4});
+  fetch_ahead(table, DeviceCall(table, ids));
+  EXPECT_EQ(stats(table).rows_prefetched, 4);
+  const int64_t hits = stats(table).cache_hits;
+  expect_rows(table, {0, 1, 2, 3, 4});
+  EXPECT_EQ(stats(table).cache_hits - hits, 5);
 }
 
 TEST_F(PrefetchedTables, SkipIndicesThatAreOutOfRange) {
