@@ -65,11 +65,13 @@ PieceWorkers::PieceWorkers(const Call& call, Lane& lane, int64_t least_bytes, Fe
   const auto same_version = [&](const Desk& desk) {
     return desk.rows->version() == rows().version();
   };
+  desks_.reserve(static_cast<size_t>(threads_));
   do {  // again, if the table was written to meanwhile
     desks_.clear();
     for (size_t i = 0; i < static_cast<size_t>(threads_); ++i) {
-      desks_.push_back({lane, rows_of(call, options, fetches), *lane.scratch[i], i * pieces, pieces,
-                        options.threads});
+      std::unique_ptr<RowSource> source = rows_of(call, options, fetches);
+      desks_.emplace_back(lane, std::move(source), *lane.scratch[i], i * pieces, pieces,
+                          options.threads);
     }
   } while (!std::ranges::all_of(desks_, same_version));
   for (Desk& desk : desks_) {

@@ -18,6 +18,15 @@ namespace sheaf::tables {
 // What one thread works with. A desk belongs to one thread at a time.
 class Desk {
  public:
+  Desk(Lane& ring, std::unique_ptr<RowSource> source, PieceScratch& memory, size_t first,
+       size_t count, int most_threads)
+      : lane(ring),
+        rows(std::move(source)),
+        scratch(memory),
+        first_piece(first),
+        pieces(count),
+        threads(most_threads) {}
+
   // Memory for the next piece, when the device no longer copies from it.
   std::byte* begin_piece();
   // Calls enqueue() while no other thread enqueues. The piece is filled again when the device has
