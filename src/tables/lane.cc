@@ -45,9 +45,7 @@ Lane::Lane(const Backend& backend, void* stream)
 Lane::~Lane() {
   try {
     wait();
-    if (side_ != nullptr) {  // if an error came between its steps and the stream's
-      steps_.wait(nullptr, side_);
-    }
+    wait_for_side();
   } catch (const Error&) {  // a device that failed has nothing in flight
   }
   free_ring();
@@ -225,9 +223,20 @@ void Lane::begin_side() {
 }
 
 void Lane::end_side() {
-  staging_steps_->record(join_, side_);
-  staging_steps_->follow(stream_, join_);
+  try {
+    staging_steps_->record(join_, side_);
+    staging_steps_->follow(stream_, join_);
+  } catch (...) {
+    wait_for_side();
+    throw;
+  }
   mark();
+}
+
+void Lane::wait_for_side() {
+  if (side_ != nullptr) {
+    steps_.wait(nullptr, side_);
+  }
 }
 
 // Transfers that wait overtake what is enqueued.
@@ -329,8 +338,8 @@ void Lane::grow(DeviceMemory& memory, size_t bytes, Road road) {
   if (memory.bytes() < bytes) {
     mark();
     wait();
-    if (road == Road::kSide && side_ != nullptr) {
-      steps_.wait(nullptr, side_);
+    if (road == Road::kSide) {
+      wait_for_side();
     }
     memory = DeviceMemory(backend_.name, 0);
     memory = DeviceMemory(backend_.name, bytes);

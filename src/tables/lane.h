@@ -102,6 +102,8 @@ class Lane {
   // What the side is given from here on runs behind what the stream was given; and the reverse.
   void begin_side();
   void end_side();
+  // After a failure: what is on the side must not outlive the call.
+  void wait_for_side();
   const Backend& backend() const { return backend_; }
   // Whether the device finds cached rows by itself.
   bool looks_up_rows() const {

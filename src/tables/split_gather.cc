@@ -71,7 +71,7 @@ TableStats RingGather::run_split(const void* seen, double part) {
       mapped ? run_mapped_piece(desk, piece, seen) : run_piece(desk, piece);
     });
   } catch (...) {
-    lane_.end_side();
+    lane_.wait_for_side();
     throw;
   }
   lane_.end_side();
