@@ -30,9 +30,10 @@ int most_threads(const Call& call, const TableOptions& options) {
 std::unique_ptr<RowSource> rows_of(const Call& call, const TableOptions& options,
                                    PieceWorkers::Fetches fetches) {
   std::unique_ptr<RowSource> rows = open_rows(call.table, options);
-  return call.encoded == nullptr || fetches == PieceWorkers::Fetches::kStored
-             ? std::move(rows)
-             : decoded_rows(*call.encoded, std::move(rows));
+  if (call.encoded == nullptr || fetches == PieceWorkers::Fetches::kStored) {
+    return rows;
+  }
+  return decoded_rows(*call.encoded, std::move(rows));
 }
 
 }  // namespace
