@@ -186,13 +186,14 @@ class BagRun {
 TableStats run_bag_in_pieces(const BagPlan& plan, const BagMemory& memory, const Table& table,
                              const Call& call) {
   BagRun bags(plan, memory, table, call.queue, call.device);
-  const auto reading = reading_rows(table);
   if (call.device == nullptr) {
+    const auto reading = reading_rows(table);
     return bags.run(nullptr);
   }
   Lane& lane = table.state().lane(call.plan, *call.device, call.queue);
   const std::lock_guard lock(lane.mutex);
   lane.begin_call();
+  const auto reading = reading_rows(table);  // after the lane's, as gathers take it
   return bags.run(&lane);
 }
 
