@@ -146,34 +146,6 @@ TEST_F(BagTables, OfEncodedRowsToo) {
   }
 }
 
-// Rows that kernels reach: locked memory of the host, and the device's own.
-TEST_F(BagTables, AreThePlanItselfWhereTheDeviceReadsTheRows) {
-  if (!table_device_is_stand_in()) {
-    GTEST_SKIP() << "the stand-in alone has both";
-  }
-  const std::vector<float> values = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-  const ConstTensor rows = view(values, {4, 3});
-  const BagPlan plan = plan_bag({rows.spec, TensorSpec(i64, {2, 2}), {}, {}});
-  const Queue queue{.device = kDeferredBags};
-  for (const auto& [table, way] :
-       {std::pair{Table::host(rows, nullptr).with({.way = "mapped", .lock = true}), "mapped"},
-        {Table::device(kDeferredBags, rows, nullptr), "device"}}) {
-    std::vector<int64_t> ids = {3, 0, 1, 1};
-    std::vector<float> output(6, -1);
-    run(plan, table, {.indices = ids.data(), .output = output.data()}, queue);
-    EXPECT_THAT(output, testing::Each(-1)) << "nothing was waited for";
-    finish(plan, table, queue);
-    EXPECT_THAT(output, testing::ElementsAre(9, 11, 13, 6, 8, 10)) << way;
-    EXPECT_EQ(stats(table).way, way);
-    EXPECT_EQ(stats(table).rows, 4);
-    ids[2] = 4;
-    output.assign(6, -1);
-    run(plan, table, {.indices = ids.data(), .output = output.data()}, queue);
-    EXPECT_EQ(index_error([&, &bags = table] { finish(plan, bags, queue); }).bad_count(), 1);
-    EXPECT_THAT(output, testing::Each(-1));
-  }
-}
-
 TEST_F(BagTables, RefuseBadIndicesSegmentsAndOtherTables) {
   const std::vector<float> values(12, 1.0F);
   const Table table = Table::host(view(values, {4, 3}), nullptr).with({.way = "ring"});

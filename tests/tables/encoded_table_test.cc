@@ -86,21 +86,6 @@ TEST_F(EncodedTables, HaveTheBitsOfHostMemory) {
               {.out_of_range = OutOfRange::kWrap});
 }
 
-TEST_F(EncodedTables, TravelAsTheyAreStored) {
-  if (!table_device_is_stand_in()) {
-    GTEST_SKIP() << "counts bytes of the device that is made of host memory";
-  }
-  const EncodedSpec spec = encoded_rows(Encoding::kRowU4F16, {kEncodedRows, 512});
-  const std::vector<uint8_t> stored = random_rows(spec);
-  const Table table = Table::host_encoded({spec, stored.data()}, nullptr);
-  const std::vector<int64_t> ids = {3, 39, 0, 7};
-  const EncodedGatherPlan plan = plan_gather_encoded(spec, view(ids).spec);
-  rows_on_device(plan, table, ids, kDeferredBags);
-  EXPECT_LT(stats(table).bytes_to_device, 4 * (260 + 8));  // 2,048 bytes each, decoded
-  rows_on_device(plan, table, ids, kDeferred);
-  EXPECT_GT(stats(table).bytes_to_device, 4 * 2048);
-}
-
 TEST_F(EncodedTables, ComeFromFiles) {
   const Scratch scratch;
   GgufParts parts;

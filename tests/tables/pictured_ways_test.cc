@@ -45,9 +45,6 @@ TEST_F(PicturedWays, AreTheLibrarys) {
 }
 
 TEST_F(PicturedWays, KnowLockedMemoryAndCaches) {
-  if (!table_device_is_stand_in()) {
-    GTEST_SKIP() << "the device reads no host memory";
-  }
   pictures::Journey locked = journey("host", true);
   locked.locked = true;
   expect_same(host({.lock = true}), locked, DeviceCall::queue());
