@@ -22,28 +22,51 @@ inline EntryRange entries_of(const BagNest& nest, const int64_t* offsets, int64_
 // What an entry names: a row, or one of these.
 inline constexpr int64_t kLeftOut = -2;  // by padding_index, or out of range under kSkip
 
+// Holds what it needs of the nest by value: a loop that also writes keeps a copy in registers.
 template <class Index>
 class EntryReader {
  public:
   EntryReader(const BagNest& nest, const std::byte* indices)
-      : nest_(nest), indices_(indices), linear_(is_linear(nest)) {}
+      : indices_(indices),
+        places_(nest.indices),
+        extent_(nest.extent),
+        padding_(nest.padding),
+        negative_(nest.negative),
+        out_of_range_(nest.out_of_range),
+        indexed_(nest.indexed),
+        linear_(is_linear(nest)),
+        packed_(indexed_ && linear_ && places_.inner == 1) {}
 
   // The row of entry p; kLeftOut, or kOutside under kFill and kFail. Reads the index once.
   int64_t row(int64_t p) const {
-    if (!nest_.indexed) {
+    if (!indexed_) {
       return p;
     }
-    const int64_t at = linear_ ? p * nest_.indices.inner : nest_.indices.at(p);
-    const auto value = load_index<Index>(indices_, at);
+    const auto value = load_index<Index>(indices_, linear_ ? p * places_.inner : places_.at(p));
     int64_t row = widen(value);
-    if (static_cast<uint64_t>(row) >= static_cast<uint64_t>(nest_.extent)) {
-      row = nest_.extent == 0 ? kOutside
-                              : resolve(value, nest_.extent, nest_.negative, nest_.out_of_range);
-      if (row == kOutside && nest_.out_of_range == OutOfRange::kSkip) {
+    if (static_cast<uint64_t>(row) >= static_cast<uint64_t>(extent_)) {
+      row = extent_ == 0 ? kOutside : resolve(value, extent_, negative_, out_of_range_);
+      if (row == kOutside && out_of_range_ == OutOfRange::kSkip) {
         return kLeftOut;
       }
     }
-    return row == nest_.padding && row >= 0 ? kLeftOut : row;
+    return row == padding_ && row >= 0 ? kLeftOut : row;
+  }
+
+  // Writes the rows of the entries from p on, times `scale`, until one is not simply the row that
+  // it says: how many are written. None where entries are not side by side.
+  int64_t simple_rows(int64_t p, int64_t until, int64_t scale, int64_t* to) const {
+    const int64_t count = packed_ ? until - p : 0;
+    const auto extent = static_cast<uint64_t>(extent_);
+    const int64_t padding = padding_;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t row = widen(load_index<Index>(indices_, p + i));
+      if (static_cast<uint64_t>(row) >= extent || row == padding) {
+        return i;
+      }
+      to[i] = row * scale;
+    }
+    return count;
   }
 
  private:
@@ -54,9 +77,12 @@ class EntryReader {
            checked_mul(places.columns, places.inner) == places.outer;
   }
 
-  const BagNest& nest_;
   const std::byte* indices_;
-  bool linear_;
+  EntryPlaces places_;
+  int64_t extent_, padding_;
+  Negative negative_;
+  OutOfRange out_of_range_;
+  bool indexed_, linear_, packed_;
 };
 
 }  // namespace sheaf

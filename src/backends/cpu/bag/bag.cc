@@ -30,120 +30,125 @@ float weight_at(const BagNest& nest, const std::byte* weights, int64_t p) {
 template <class Index>
 class PoolWalk {
  public:
-  PoolWalk(const BagNest& nest, const BagBuffers& buffers, const Launch& launch, JoinRows join,
+  PoolWalk(const BagNest& nest, const BagBuffers& buffers, const Launch& launch, PoolBlock routine,
            float* scratch)
       : nest_(nest),
         buffers_(buffers),
         launch_(launch),
         cancel_(launch.cancel),
         reader_(nest, buffers.indices),
-        join_(join),
-        scratch_(scratch) {}
+        routine_(routine),
+        block_{.table = buffers.data.stored,
+               .rows = rows_,
+               .weights = weights_,
+               .parts = parts_,
+               .part_count = 0,
+               .elements = nest.elements,
+               .begin = 0,
+               .end = nest.elements,
+               .pool = nest.pool,
+               .output_type = nest.output_type,
+               .output = buffers.output,
+               .bag_stride = nest.bag_stride,
+               .sums = scratch} {
+    if (!nest.weighted && reduction_of(nest.pool) != Reduction::kAdd) {
+      std::fill_n(weights_, kBlock, 1.0F);
+    }
+  }
 
   // False if an index was out of range where that is looked for.
   bool pool(BagRange bags, int64_t begin, int64_t end) {
-    begin_ = begin;
-    end_ = end;
+    block_.begin = begin;
+    block_.end = end;
     int64_t s = bags.begin;
     int64_t p = s < bags.end ? entries_of(nest_, buffers_, s).begin : 0;
     while (s < bags.end) {
       const int64_t filled = resolve_block(s, p, bags.end);
-      if (!good_ || cancel_.before_rows(filled + parts_, nest_.elements * 4)) {
+      if (!good_ || cancel_.before_rows(filled + block_.part_count + 1, nest_.elements * 4)) {
         return good_;
       }
-      join_parts(filled);
+      routine_(block_);
     }
     return good_;
   }
 
  private:
-  // What one bag has in the block.
-  struct Part {
-    int64_t bag;
-    int64_t first, kept;
-    bool ends;
-  };
-
-  // From entry p of bag s on; leaves both behind the last entry of the block.
+  // From entry p of bag s on; leaves both behind the last entry of the block. A bag that fits into
+  // a block is not cut.
   int64_t resolve_block(int64_t& s, int64_t& p, int64_t last_bag) {
     int64_t filled = 0;
     int64_t read = 0;
-    parts_ = 0;
-    while (s < last_bag && parts_ < kBlock) {
+    int64_t parts = 0;
+    for (int64_t bags = 0; s < last_bag && bags < kBlock; ++bags) {
       const int64_t end = entries_of(nest_, buffers_, s).end;
-      const int64_t until = p + std::min(end - p, block_ - read);
-      Part part{s, filled, 0, until == end};
-      read += until - p;
-      for (; p < until; ++p) {
-        const int64_t row = reader_.row(p);
-        if (row < 0) {
-          good_ = good_ && !(row == kOutside && launch_.check_while_moving);
-          continue;
-        }
-        rows_[filled] = row * nest_.rows.row_stride;
-        if (nest_.weighted) {
-          weights_[filled] = weight_at(nest_, buffers_.weights, p);
-        }
-        ++filled;
-      }
-      part.kept = filled - part.first;
-      list_[parts_++] = part;
-      if (!part.ends) {
+      if (read > 0 && end - p > most_ - read) {
         break;
       }
+      const int64_t until = p + std::min(end - p, most_);
+      const int64_t count = resolve_entries(p, until, filled);
+      read += until - p;
+      filled += count;
+      p = until;
+      if (before_ + count > 0) {
+        parts_[parts++] = {s, count, before_, until == end};
+      } else if (until == end) {
+        write_empty(s);
+      }
+      if (until < end) {
+        before_ += count;
+        break;
+      }
+      before_ = 0;
       ++s;
     }
+    std::fill_n(rows_ + filled, kRowsAhead, filled > 0 ? rows_[filled - 1] : 0);
+    block_.part_count = parts;
     return filled;
   }
 
-  void join_parts(int64_t filled) {
-    for (int64_t i = 0; i < parts_; ++i) {
-      const Part& part = list_[i];
-      float* const sums = sums_of(part.bag);
-      if (part.kept > 0) {
-        join_({.table = buffers_.data.stored,
-               .rows = rows_ + part.first,
-               .weights = nest_.weighted ? weights_ + part.first : nullptr,
-               .count = part.kept,
-               .ahead = filled - part.first - part.kept,
-               .row_bytes = row_bytes_,
-               .elements = nest_.elements,
-               .begin = begin_,
-               .end = end_,
-               .joined = sums,
-               .starts = kept_ == 0});
-        kept_ += part.kept;
+  // Lists the rows of entries [p, until) from rows_[first] on: how many there are.
+  int64_t resolve_entries(int64_t p, int64_t until, int64_t first) {
+    const EntryReader<Index> reader = reader_;
+    const int64_t stride = nest_.rows.row_stride;
+    int64_t filled = first;
+    while (true) {
+      const int64_t simple = reader.simple_rows(p, until, stride, rows_ + filled);
+      read_weights(p, filled, simple);
+      p += simple;
+      filled += simple;
+      if (p == until) {
+        return filled - first;
       }
-      if (part.ends) {
-        write(part.bag, sums);
-        kept_ = 0;
+      const int64_t row = reader.row(p);
+      if (row >= 0) {
+        rows_[filled] = row * stride;
+        read_weights(p, filled++, 1);
+      } else if (row == kOutside && launch_.check_while_moving) {
+        good_ = false;
       }
+      ++p;
     }
   }
 
-  std::byte* output_of(int64_t bag) const { return buffers_.output + bag * nest_.bag_stride; }
-
-  // Sums are joined where they belong if that is possible.
-  float* sums_of(int64_t bag) const {
-    return scratch_ != nullptr ? scratch_ : reinterpret_cast<float*>(output_of(bag));
+  // Those of entries from p on, for rows_[first] and what follows.
+  void read_weights(int64_t p, int64_t first, int64_t count) {
+    for (int64_t i = 0; nest_.weighted && i < count; ++i) {
+      weights_[first + i] = weight_at(nest_, buffers_.weights, p + i);
+    }
   }
 
-  void write(int64_t bag, float* sums) const {
+  void write_empty(int64_t bag) const {
     const int64_t bytes = nest_.output_type.bytes();
-    std::byte* const output = output_of(bag);
-    if (kept_ == 0) {
-      for (int64_t e = begin_; e < end_; ++e) {
-        std::copy_n(nest_.empty, bytes, output + e * bytes);
-      }
-      return;
+    std::byte* const output = buffers_.output + bag * nest_.bag_stride;
+    for (int64_t e = block_.begin; e < block_.end; ++e) {
+      std::copy_n(nest_.empty, bytes, output + e * bytes);
     }
-    finish_floats(nest_.pool, kept_, sums + begin_, end_ - begin_);
-    if (nest_.output_type != f32) {
-      narrow_floats(nest_.output_type, sums + begin_, output + begin_ * bytes, end_ - begin_);
-    } else if (scratch_ != nullptr) {
-      std::copy_n(reinterpret_cast<const std::byte*>(sums + begin_), (end_ - begin_) * bytes,
-                  output + begin_ * bytes);
-    }
+  }
+
+  int64_t row_bytes() const {
+    return nest_.rows.encoding == Encoding::kPlain
+               ? nest_.elements * nest_.rows.type.bytes()
+               : encoded_row_bytes(nest_.rows.encoding, nest_.elements);
   }
 
   const BagNest& nest_;
@@ -151,20 +156,15 @@ class PoolWalk {
   const Launch& launch_;
   CancelPoint cancel_;
   const EntryReader<Index> reader_;
-  JoinRows join_;
-  float* scratch_;
-  int64_t row_bytes_ = nest_.rows.encoding == Encoding::kPlain
-                           ? nest_.elements * nest_.rows.type.bytes()
-                           : encoded_row_bytes(nest_.rows.encoding, nest_.elements);
-  // Fewer entries than fit where rows are long: a cancelled run ends soon.
-  int64_t block_ =
-      std::clamp<int64_t>(CancelPoint::kPieceBytes / std::max<int64_t>(row_bytes_, 1), 1, kBlock);
-  int64_t begin_ = 0, end_ = 0;
-  int64_t kept_ = 0;  // rows of the current bag so far
+  PoolBlock routine_;
+  BagBlock block_;
+  // Entries of a block: fewer than fit where rows are long, so that a cancelled run ends soon.
+  int64_t most_ =
+      std::clamp<int64_t>(CancelPoint::kPieceBytes / std::max<int64_t>(row_bytes(), 1), 1, kBlock);
+  int64_t before_ = 0;  // rows of the current bag in earlier blocks
   bool good_ = true;
-  int64_t parts_ = 0;
-  Part list_[kBlock];
-  int64_t rows_[kBlock];
+  BagPart parts_[kBlock];
+  int64_t rows_[kBlock + kRowsAhead];
   float weights_[kBlock];
 };
 
@@ -173,7 +173,7 @@ template <class Index>
 class PooledRun {
  public:
   PooledRun(const BagNest& nest, const BagBuffers& buffers, const Launch& launch)
-      : nest_(nest), buffers_(buffers), launch_(launch), join_(joiner_for(nest)) {}
+      : nest_(nest), buffers_(buffers), launch_(launch), routine_(pooler_for(nest)) {}
 
   BagEnd run() {
     const int64_t row = nest_.rows.row_stride < 0 ? -nest_.rows.row_stride : nest_.rows.row_stride;
@@ -194,7 +194,7 @@ class PooledRun {
         pool_piece(piece, pieces);
       }
     });
-    for (int64_t s = 0; s < nest_.bags; ++s) {
+    for (int64_t s = 0; any_long_ && s < nest_.bags; ++s) {
       if (is_long(s)) {
         share_bag(s, threads);
       }
@@ -237,7 +237,7 @@ class PooledRun {
       }
       scratch = scratch_.get();
     }
-    PoolWalk<Index> walk(nest_, buffers_, launch_, join_, scratch);
+    PoolWalk<Index> walk(nest_, buffers_, launch_, routine_, scratch);
     return walk.pool({0, nest_.bags}, 0, nest_.elements) ? BagEnd::kDone : BagEnd::kBadIndex;
   }
 
@@ -255,9 +255,10 @@ class PooledRun {
 
   void pool_piece(int64_t piece, int64_t pieces) {
     BagRange bags = bags_of_piece(nest_, buffers_, piece, pieces);
-    PoolWalk<Index> walk(nest_, buffers_, launch_, join_, scratch_of(piece));
+    PoolWalk<Index> walk(nest_, buffers_, launch_, routine_, scratch_of(piece));
     for (int64_t s = bags.begin; s < bags.end; ++s) {
       if (is_long(s)) {
+        any_long_ = true;
         note(walk.pool({bags.begin, s}, 0, nest_.elements));
         bags.begin = s + 1;
       }
@@ -270,7 +271,7 @@ class PooledRun {
     const int64_t lines = pieces_of(nest_.elements, kColumnsPerLine);
     float* const scratch = scratch_of(0);
     parallel_ranges(lines, threads, [&](int64_t begin, int64_t end) {
-      PoolWalk<Index> walk(nest_, buffers_, launch_, join_, scratch);
+      PoolWalk<Index> walk(nest_, buffers_, launch_, routine_, scratch);
       note(walk.pool({bag, bag + 1}, begin * kColumnsPerLine,
                      std::min(end * kColumnsPerLine, nest_.elements)));
     });
@@ -285,9 +286,10 @@ class PooledRun {
   const BagNest& nest_;
   const BagBuffers& buffers_;
   const Launch& launch_;
-  JoinRows join_;
+  PoolBlock routine_;
   std::unique_ptr<float[]> scratch_;
   int64_t share_ = INT64_MAX;  // entries of a bag that one thread pools
+  std::atomic<bool> any_long_{false};
   std::atomic<bool> good_{true};
 };
 
@@ -328,7 +330,7 @@ const char* pooled_refusal(const BagNest& nest) {
       (nest.output_type != f32 && nest.output_type != f16 && nest.output_type != bf16)) {
     return "the output is no run of f32, f16 or bf16";
   }
-  return joiner_for(nest) == nullptr ? "sums are not of f32, or rows of another kind" : nullptr;
+  return pooler_for(nest) == nullptr ? "sums are not of f32, or rows of another kind" : nullptr;
 }
 
 BagEnd run_pooled(const BagNest& nest, const BagBuffers& buffers, const Launch& launch) {

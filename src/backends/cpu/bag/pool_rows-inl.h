@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The loops of a bag. Elements are joined in registers, a few vectors of columns at a time, while
-// the rows of the bag pass by; sums therefore have the order of the rows, whatever the vectors'
-// length.
+// The loops of a bag. Elements are joined in registers, up to 16 vectors of columns at a time,
+// while the rows of the bag pass by; sums therefore have the order of the rows, whatever the
+// vectors' length.
 #if defined(SHEAF_CPU_POOL_ROWS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SHEAF_CPU_POOL_ROWS_INL
 #undef SHEAF_CPU_POOL_ROWS_INL
@@ -10,7 +10,10 @@
 #define SHEAF_CPU_POOL_ROWS_INL
 #endif
 
+#include <cstring>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "backends/cpu/bag/pool_rows.h"
 #include "backends/cpu/scatter/small_float-inl.h"
@@ -27,35 +30,47 @@ using Ints = hn::Rebind<int32_t, Floats>;
 using Halves = hn::Rebind<uint16_t, Floats>;
 using Bytes = hn::Rebind<uint8_t, Floats>;
 
-// A source reads elements of one row as floats: a vector of them from element `e` on, or one. What
-// it needs of the row as a whole is read first. kMostVectors: how many are joined at a time without
-// registers going to memory (frames of SVE registers are more than valgrind 3.19 can read).
+#if HWY_ARCH_ARM_A64 || HWY_TARGET <= HWY_AVX3
+constexpr int kMostSums = 16;  // of 32 registers
+#else
+constexpr int kMostSums = 8;  // of 16
+#endif
+
+// A source reads elements of one row as floats, from element `e` on: vector(i) those from e + i on,
+// one(i) the first of them. What it needs of the row as a whole is read before. kMostVectors: how
+// many are joined at a time without registers going to memory (frames of SVE registers are more
+// than valgrind 3.19 can read). kBits: of an element. kFirst: the byte of the row that has the
+// first. kScaleBehind: a scale follows the last.
 struct FloatRow {
-  static constexpr int kMostVectors = 8;
-  explicit HWY_INLINE FloatRow(const std::byte* memory, int64_t /*elements*/)
-      : row(reinterpret_cast<const float*>(memory)) {}
-  HWY_INLINE Vector vector(Floats d, int64_t e) const { return hn::LoadU(d, row + e); }
-  HWY_INLINE float one(int64_t e) const {
+  static constexpr int kMostVectors = kMostSums;
+  static constexpr int64_t kBits = 32, kFirst = 0;
+  static constexpr bool kScaleBehind = false;
+  HWY_INLINE FloatRow(const std::byte* row, int64_t /*elements*/, int64_t e)
+      : first(reinterpret_cast<const float*>(row) + e) {}
+  HWY_INLINE Vector vector(Floats d, int64_t i) const { return hn::LoadU(d, first + i); }
+  HWY_INLINE float one(int64_t i) const {
     float value;
-    __builtin_memcpy(&value, row + e, sizeof value);
+    __builtin_memcpy(&value, first + i, sizeof value);
     return value;
   }
-  const float* row;
+  const float* first;
 };
 
 struct HalfRow {
-  static constexpr int kMostVectors = 8;
-  explicit HWY_INLINE HalfRow(const std::byte* memory, int64_t /*elements*/)
-      : row(reinterpret_cast<const uint16_t*>(memory)) {}
-  HWY_INLINE Vector vector(Floats d, int64_t e) const {
+  static constexpr int kMostVectors = kMostSums;
+  static constexpr int64_t kBits = 16, kFirst = 0;
+  static constexpr bool kScaleBehind = false;
+  HWY_INLINE HalfRow(const std::byte* row, int64_t /*elements*/, int64_t e)
+      : first(reinterpret_cast<const uint16_t*>(row) + e) {}
+  HWY_INLINE Vector vector(Floats d, int64_t i) const {
 #if HWY_ARCH_ARM_A64 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2)
     // One instruction. Of a NaN it may change the payload, which is lost in the end anyway.
     const hn::Rebind<hwy::float16_t, Floats> halves;
-    return hn::PromoteTo(d, hn::BitCast(halves, hn::LoadU(Halves(), row + e)));
+    return hn::PromoteTo(d, hn::BitCast(halves, hn::LoadU(Halves(), first + i)));
 #else
     // As Float16::widen.
     const Words words;
-    const auto bits = hn::PromoteTo(words, hn::LoadU(Halves(), row + e));
+    const auto bits = hn::PromoteTo(words, hn::LoadU(Halves(), first + i));
     const auto magnitude = hn::And(bits, hn::Set(words, 0x7FFF));
     const auto sign = hn::ShiftLeft<16>(hn::Xor(bits, magnitude));
     const auto finite = hn::Mul(hn::BitCast(d, hn::ShiftLeft<13>(magnitude)), hn::Set(d, 0x1p112F));
@@ -65,92 +80,108 @@ struct HalfRow {
     return hn::Or(hn::Or(finite, hn::BitCast(d, special)), hn::BitCast(d, sign));
 #endif
   }
-  HWY_INLINE float one(int64_t e) const {
+  HWY_INLINE float one(int64_t i) const {
     uint16_t bits;
-    __builtin_memcpy(&bits, row + e, sizeof bits);
+    __builtin_memcpy(&bits, first + i, sizeof bits);
     return Float16::widen(bits);
   }
-  const uint16_t* row;
+  const uint16_t* first;
 };
 
 struct BrainRow {
-  static constexpr int kMostVectors = 8;
-  explicit HWY_INLINE BrainRow(const std::byte* memory, int64_t /*elements*/)
-      : row(reinterpret_cast<const uint16_t*>(memory)) {}
-  HWY_INLINE Vector vector(Floats d, int64_t e) const {
-    const auto bits = hn::PromoteTo(Words(), hn::LoadU(Halves(), row + e));
+  static constexpr int kMostVectors = kMostSums;
+  static constexpr int64_t kBits = 16, kFirst = 0;
+  static constexpr bool kScaleBehind = false;
+  HWY_INLINE BrainRow(const std::byte* row, int64_t /*elements*/, int64_t e)
+      : first(reinterpret_cast<const uint16_t*>(row) + e) {}
+  HWY_INLINE Vector vector(Floats d, int64_t i) const {
+    const auto bits = hn::PromoteTo(Words(), hn::LoadU(Halves(), first + i));
     return hn::BitCast(d, hn::ShiftLeft<16>(bits));
   }
-  HWY_INLINE float one(int64_t e) const {
+  HWY_INLINE float one(int64_t i) const {
     uint16_t bits;
-    __builtin_memcpy(&bits, row + e, sizeof bits);
+    __builtin_memcpy(&bits, first + i, sizeof bits);
     return BFloat16::widen(bits);
   }
-  const uint16_t* row;
+  const uint16_t* first;
 };
+
+// What all codes of a row are multiplied by, and what is added then.
+struct ScaleAndBias {
+  float scale, bias;
+};
+
+template <Encoding kEncoding>
+HWY_INLINE ScaleAndBias read_scale(const std::byte* row, int64_t elements) {
+  if constexpr (kEncoding == Encoding::kRowU8F32) {
+    const RowScale read = row_scale<kEncoding>(row, elements);
+    return {read.scale, read.bias};
+  } else {
+    const std::byte* const at =
+        kEncoding == Encoding::kRowU8F16Front ? row : row + (elements + 1) / 2;
+    uint16_t bits[2];
+    __builtin_memcpy(bits, at, sizeof bits);
+    return {Float16::widen(bits[0]), Float16::widen(bits[1])};
+  }
+}
+
+template <class Codes>
+HWY_INLINE Vector scaled(Codes codes, ScaleAndBias by) {
+  const Floats d;
+  const auto code = hn::ConvertTo(d, hn::PromoteTo(Ints(), codes));
+  return hn::Add(hn::Mul(code, hn::Set(d, by.scale)), hn::Set(d, by.bias));
+}
 
 // Codes of a byte with scale and bias in the row.
 template <Encoding kEncoding>
 struct ByteRow {
   static constexpr int kMostVectors = 8;
-  explicit HWY_INLINE ByteRow(const std::byte* row, int64_t elements) {
-    const RowScale read = row_scale<kEncoding>(row, elements);
-    codes = reinterpret_cast<const uint8_t*>(row + read.codes);
-    scale = read.scale;
-    bias = read.bias;
+  static constexpr int64_t kBits = 8, kFirst = kEncoding == Encoding::kRowU8F16Front ? 4 : 0;
+  static constexpr bool kScaleBehind = kFirst == 0;
+  HWY_INLINE ByteRow(const std::byte* row, int64_t elements, int64_t e)
+      : codes(reinterpret_cast<const uint8_t*>(row) + kFirst + e),
+        by(read_scale<kEncoding>(row, elements)) {}
+  HWY_INLINE Vector vector(Floats /*d*/, int64_t i) const {
+    return scaled(hn::LoadU(Bytes(), codes + i), by);
   }
-  HWY_INLINE Vector vector(Floats d, int64_t e) const {
-    const Ints ints;
-    const auto code = hn::ConvertTo(d, hn::PromoteTo(ints, hn::LoadU(Bytes(), codes + e)));
-    return hn::Add(hn::Mul(code, hn::Set(d, scale)), hn::Set(d, bias));
-  }
-  HWY_INLINE float one(int64_t e) const {
-    const float product = static_cast<float>(codes[e]) * scale;
-    return product + bias;
+  HWY_INLINE float one(int64_t i) const {
+    const float product = static_cast<float>(codes[i]) * by.scale;
+    return product + by.bias;
   }
   const uint8_t* codes;
-  float scale, bias;
+  ScaleAndBias by;
 };
 
-// Two codes in a byte, the first in its low half.
+// Two codes in a byte, the first in its low half. Vectors begin at even elements.
 struct NibbleRow {
-  static constexpr int kMostVectors = 4;  // unpacking takes registers
-  explicit HWY_INLINE NibbleRow(const std::byte* row, int64_t elements) {
-    const RowScale read = row_scale<Encoding::kRowU4F16>(row, elements);
-    codes = reinterpret_cast<const uint8_t*>(row);
-    scale = read.scale;
-    bias = read.bias;
-  }
-  // e is even: it is a multiple of the vector's length.
-  HWY_INLINE Vector vector(Floats d, int64_t e) const {
-    const Ints ints;
-    if (hn::Lanes(d) < 2) {
-      return hn::Set(d, one(e));
-    }
-    const hn::Half<Bytes> pairs;
-    const auto both = hn::LoadU(pairs, codes + e / 2);
-    const auto low = hn::And(both, hn::Set(pairs, 15));
-    const auto high = hn::ShiftRight<4>(both);
-#if HWY_HAVE_SCALABLE || HWY_TARGET == HWY_SCALAR
-    HWY_ALIGN uint8_t memory[hn::MaxLanes(Bytes()) < 8 ? 8 : hn::MaxLanes(Bytes())];
-    hn::StoreInterleaved2(low, high, pairs, memory);
-    const auto spread = hn::Load(Bytes(), memory);
+  static constexpr int kMostVectors = 8;
+  static constexpr int64_t kBits = 4, kFirst = 0;
+  static constexpr bool kScaleBehind = true;
+  HWY_INLINE NibbleRow(const std::byte* row, int64_t elements, int64_t e)
+      : codes(reinterpret_cast<const uint8_t*>(row) + e / 2),
+        odd(e % 2),
+        by(read_scale<Encoding::kRowU4F16>(row, elements)) {}
+  HWY_INLINE Vector vector([[maybe_unused]] Floats d, int64_t i) const {
+#if HWY_TARGET == HWY_SCALAR
+    return hn::Set(d, one(i));
 #else
-    // At most 16 bytes: blocks of 128 bits, within which this interleaves, make no difference.
-    const Bytes bytes;
-    const auto spread = hn::InterleaveLower(bytes, hn::ZeroExtendVector(bytes, low),
-                                            hn::ZeroExtendVector(bytes, high));
+    // Each byte becomes two: itself and its high half, of which the low four bits stay.
+    const hn::Half<Bytes> pairs;
+    const hn::Rebind<uint16_t, decltype(pairs)> twice;
+    const auto both = hn::PromoteTo(twice, hn::LoadU(pairs, codes + i / 2));
+    const auto spread =
+        hn::And(hn::Or(both, hn::ShiftLeft<4>(both)), hn::Set(twice, uint16_t{0x0F0F}));
+    return scaled(hn::BitCast(Bytes(), spread), by);
 #endif
-    const auto code = hn::ConvertTo(d, hn::PromoteTo(ints, spread));
-    return hn::Add(hn::Mul(code, hn::Set(d, scale)), hn::Set(d, bias));
   }
-  HWY_INLINE float one(int64_t e) const {
-    const int code = codes[e / 2] >> (4 * (e % 2)) & 15;
-    const float product = static_cast<float>(code) * scale;
-    return product + bias;
+  HWY_INLINE float one(int64_t i) const {
+    const int code = codes[(odd + i) / 2] >> (4 * ((odd + i) % 2)) & 15;
+    const float product = static_cast<float>(code) * by.scale;
+    return product + by.bias;
   }
   const uint8_t* codes;
-  float scale, bias;
+  int64_t odd;
+  ScaleAndBias by;
 };
 
 // A NaN stays one; finish_floats() makes it the one.
@@ -175,111 +206,204 @@ constexpr float start_of() {
                                          : 0.0F;
 }
 
-HWY_INLINE void prefetch_ahead(const PoolRows& rows, int64_t r) {
-  constexpr int64_t kRowsAhead = 16;  // some 2 KiB of short rows: what a memory's latency covers
+// The rows of one part, and where their sums are.
+struct PartRows {
+  const std::byte* table;
+  const int64_t* rows;
+  const float* weights;
+  int64_t count;
+  int64_t elements;
+  float* sums;
+  bool starts;  // the bag has no rows before these
+};
+
+// Elements [e, e + count) of a row that is joined soon, and its scale.
+template <class Source>
+HWY_INLINE void prefetch_row(const std::byte* row, int64_t elements, int64_t e, int64_t count) {
   constexpr int64_t kLineBytes = 64;
-  if (r + kRowsAhead < rows.count + rows.ahead) {
-    const std::byte* const row = rows.table + rows.rows[r + kRowsAhead];
-    for (int64_t at = 0; at < rows.row_bytes; at += kLineBytes) {
-      __builtin_prefetch(row + at);
-    }
-    __builtin_prefetch(row + rows.row_bytes - 1);
+  const std::byte* const first = row + Source::kFirst + e * Source::kBits / 8;
+  const int64_t bytes = count * Source::kBits / 8;
+  for (int64_t at = 0; at < bytes; at += kLineBytes) {
+    __builtin_prefetch(first + at);
   }
+  __builtin_prefetch(Source::kScaleBehind ? row + (elements * Source::kBits + 7) / 8
+                                          : first + bytes - 1);
 }
 
-// kVectors vectors of columns from element `e` on, through all rows. Vectors of some instruction
-// sets have no size, so they are no array.
-template <class Source, Reduction kReduction, bool kWeighted, int kVectors>
-HWY_INLINE void join_columns(const PoolRows& rows, int64_t e, bool prefetches) {
+// Columns from element `e` on, through all rows: a vector of them for each number of the sequence.
+// Vectors of some instruction sets have no size, so they are arguments and no array.
+template <class Source, Reduction kReduction, bool kWeighted, int... kNumbers, class... Vectors>
+HWY_INLINE void join_vectors(const PartRows& part, int64_t e,
+                             std::integer_sequence<int, kNumbers...> /*numbers*/, Vectors... sums) {
   const Floats d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto start = hn::Set(d, start_of<kReduction>());
-  float* const joined = rows.joined + e;
-  const auto first = [&](int v) HWY_ATTR {
-    return rows.starts || v >= kVectors ? start : hn::LoadU(d, joined + v * lanes);
-  };
-  auto j0 = first(0), j1 = first(1), j2 = first(2), j3 = first(3);
-  auto j4 = first(4), j5 = first(5), j6 = first(6), j7 = first(7);
-  for (int64_t r = 0; r < rows.count; ++r) {
-    if (prefetches) {
-      prefetch_ahead(rows, r);
-    }
-    const Source source(rows.table + rows.rows[r], rows.elements);
-    const auto weight = hn::Set(d, kWeighted ? rows.weights[r] : 1.0F);
-    const auto step = [&](Vector before, int v) HWY_ATTR {
-      Vector row = source.vector(d, e + v * lanes);
+  const std::byte* const table = part.table;
+  const int64_t* const rows = part.rows;
+  const int64_t count = part.count;
+  const int64_t elements = part.elements;
+  for (int64_t r = 0; r < count; ++r) {
+    prefetch_row<Source>(table + rows[r + kRowsAhead], elements, e,
+                         lanes * int64_t{sizeof...(kNumbers)});
+    const Source source(table + rows[r], elements, e);
+    const auto weight = hn::Set(d, kWeighted ? part.weights[r] : 1.0F);
+    const auto step = [&](Vector before, int number) HWY_ATTR {
+      Vector row = source.vector(d, number * lanes);
       if constexpr (kWeighted) {
         row = hn::Mul(row, weight);
       }
       return joined_vector<kReduction>(before, row);
     };
-    j0 = step(j0, 0);
-    if constexpr (kVectors > 1) {
-      j1 = step(j1, 1);
-    }
-    if constexpr (kVectors > 2) {
-      j2 = step(j2, 2);
-      j3 = step(j3, 3);
-    }
-    if constexpr (kVectors > 4) {
-      j4 = step(j4, 4);
-      j5 = step(j5, 5);
-      j6 = step(j6, 6);
-      j7 = step(j7, 7);
-    }
+    ((sums = step(sums, kNumbers)), ...);
   }
-  hn::StoreU(j0, d, joined);
-  if constexpr (kVectors > 1) {
-    hn::StoreU(j1, d, joined + lanes);
-  }
-  if constexpr (kVectors > 2) {
-    hn::StoreU(j2, d, joined + 2 * lanes);
-    hn::StoreU(j3, d, joined + 3 * lanes);
-  }
-  if constexpr (kVectors > 4) {
-    hn::StoreU(j4, d, joined + 4 * lanes);
-    hn::StoreU(j5, d, joined + 5 * lanes);
-    hn::StoreU(j6, d, joined + 6 * lanes);
-    hn::StoreU(j7, d, joined + 7 * lanes);
+  (hn::StoreU(sums, d, part.sums + e + kNumbers * lanes), ...);
+}
+
+template <class Source, Reduction kReduction, bool kWeighted, int... kNumbers>
+HWY_INLINE void join_columns(const PartRows& part, int64_t e,
+                             std::integer_sequence<int, kNumbers...> numbers) {
+  const Floats d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto start = hn::Set(d, start_of<kReduction>());
+  const auto first = [&](int number) HWY_ATTR {
+    return part.starts ? start : hn::LoadU(d, part.sums + e + number * lanes);
+  };
+  join_vectors<Source, kReduction, kWeighted>(part, e, numbers, first(kNumbers)...);
+}
+
+// Column by column.
+template <class Source, Reduction kReduction, bool kWeighted>
+HWY_INLINE void join_few(const PartRows& part, int64_t begin, int64_t end) {
+  for (int64_t e = begin; e < end; ++e) {
+    float sum = part.starts ? start_of<kReduction>() : part.sums[e];
+    for (int64_t r = 0; r < part.count; ++r) {
+      if (e == begin) {
+        prefetch_row<Source>(part.table + part.rows[r + kRowsAhead], part.elements, e, end - e);
+      }
+      float row = Source(part.table + part.rows[r], part.elements, e).one(0);
+      if constexpr (kWeighted) {
+        row = row * part.weights[r];
+      }
+      sum = reduced_float<kReduction>(sum, row);
+    }
+    part.sums[e] = sum;
   }
 }
 
 template <class Source, Reduction kReduction, bool kWeighted>
-void join_rows(const PoolRows& rows) {
+HWY_INLINE void join_part(const PartRows& part, int64_t begin, int64_t end) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(Floats()));
-  int64_t e = rows.begin;
-  bool prefetches = true;  // with the first columns
-  if constexpr (Source::kMostVectors == 8) {
-    for (; e + 8 * lanes <= rows.end; e += 8 * lanes, prefetches = false) {
-      join_columns<Source, kReduction, kWeighted, 8>(rows, e, prefetches);
+  int64_t e = begin;
+  const auto join = [&](auto numbers) HWY_ATTR {
+    join_columns<Source, kReduction, kWeighted>(part, e, numbers);
+    e += static_cast<int64_t>(numbers.size()) * lanes;
+  };
+  if constexpr (Source::kMostVectors == 16) {
+    while (e + 16 * lanes <= end) {
+      join(std::make_integer_sequence<int, 16>());
     }
   }
-  for (; e + 4 * lanes <= rows.end; e += 4 * lanes, prefetches = false) {
-    join_columns<Source, kReduction, kWeighted, 4>(rows, e, prefetches);
-  }
-  if (e + 2 * lanes <= rows.end) {
-    join_columns<Source, kReduction, kWeighted, 2>(rows, e, prefetches);
-    e += 2 * lanes;
-    prefetches = false;
-  }
-  if (e + lanes <= rows.end) {
-    join_columns<Source, kReduction, kWeighted, 1>(rows, e, prefetches);
-    e += lanes;
-    prefetches = false;
-  }
-  for (; e < rows.end; ++e, prefetches = false) {
-    float joined = rows.starts ? start_of<kReduction>() : rows.joined[e];
-    for (int64_t r = 0; r < rows.count; ++r) {
-      if (prefetches) {
-        prefetch_ahead(rows, r);
-      }
-      float row = Source(rows.table + rows.rows[r], rows.elements).one(e);
-      if constexpr (kWeighted) {
-        row = row * rows.weights[r];
-      }
-      joined = reduced_float<kReduction>(joined, row);
+  if constexpr (Source::kMostVectors >= 8) {
+    while (e + 8 * lanes <= end) {
+      join(std::make_integer_sequence<int, 8>());
     }
-    rows.joined[e] = joined;
+  }
+  while (e + 4 * lanes <= end) {
+    join(std::make_integer_sequence<int, 4>());
+  }
+  if (e + 2 * lanes <= end) {
+    join(std::make_integer_sequence<int, 2>());
+  }
+  if (e + lanes <= end) {
+    join(std::make_integer_sequence<int, 1>());
+  }
+  // The last vector ends with the last column. What it has in common with the one before is joined
+  // twice, to the same sums, where both begin without any.
+  const bool whole_bytes = (end - lanes) * Source::kBits % 8 == 0;
+  if (e < end && part.starts && end - lanes >= begin && whole_bytes) {
+    e = end - lanes;
+    join(std::make_integer_sequence<int, 1>());
+  }
+  join_few<Source, kReduction, kWeighted>(part, e, end);
+}
+
+using LooseBits [[gnu::aligned(1), gnu::may_alias]] = uint16_t;  // outputs may begin at any byte
+
+template <class Format>
+HWY_INLINE void narrow_loop(const float* from, LooseBits* to, int64_t count) {
+  int64_t i = 0;
+#if HWY_TARGET == HWY_NEON || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2)
+  if constexpr (std::is_same_v<Format, Float16>) {  // one instruction, but for NaN
+    const Floats d;
+    const hn::Rebind<hwy::float16_t, Floats> halves;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    const auto nan = hn::Set(d, std::numeric_limits<float>::quiet_NaN());
+    for (; i + lanes <= count; i += lanes) {
+      const auto value = hn::LoadU(d, from + i);
+      const auto half = hn::DemoteTo(halves, hn::IfThenElse(hn::IsNaN(value), nan, value));
+      hn::StoreU(hn::BitCast(Halves(), half), Halves(), to + i);
+    }
+  }
+#endif
+  for (; i < count; ++i) {
+    to[i] = Format::narrow(from[i]);
+  }
+}
+
+HWY_INLINE void narrow(bool half, const float* from, std::byte* to, int64_t count) {
+  auto* const bits = reinterpret_cast<LooseBits*>(to);
+  half ? narrow_loop<Float16>(from, bits, count) : narrow_loop<BFloat16>(from, bits, count);
+}
+
+// sums[0, count) over the number of rows, or its root, as pooled() has it; each NaN becomes the
+// one.
+HWY_INLINE void finish_sums(Pool pool, int64_t rows, float* sums, int64_t count) {
+  // A float holds the number exactly, and a quotient of floats that is rounded to double on the way
+  // is the same float.
+  constexpr int64_t kExact = int64_t{1} << 24;
+  if (pool == Pool::kMean && rows <= kExact) {
+    const auto divisor = static_cast<float>(rows);
+    for (int64_t i = 0; i < count; ++i) {
+      sums[i] = one_nan(sums[i] / divisor);
+    }
+  } else if (pool == Pool::kMean || pool == Pool::kSqrtN) {
+    for (int64_t i = 0; i < count; ++i) {
+      sums[i] = pooled(pool, sums[i], rows);
+    }
+  } else {
+    for (int64_t i = 0; i < count; ++i) {
+      sums[i] = one_nan(sums[i]);
+    }
+  }
+}
+
+// The columns of a bag that has all of its rows.
+void finish_bag(const BagBlock& block, const BagPart& part, float* sums, std::byte* output) {
+  const int64_t count = block.end - block.begin;
+  float* const first = sums + block.begin;
+  std::byte* const to = output + block.begin * block.output_type.bytes();
+  finish_sums(block.pool, part.before + part.count, first, count);
+  if (block.output_type != f32) {
+    narrow(block.output_type == f16, first, to, count);
+  } else if (block.sums != nullptr) {
+    std::memcpy(to, first, static_cast<size_t>(count) * sizeof(float));
+  }
+}
+
+template <class Source, Reduction kReduction, bool kWeighted>
+void pool_block(const BagBlock& block) {
+  PartRows rows{block.table, block.rows, block.weights, 0, block.elements, block.sums, true};
+  for (int64_t i = 0; i < block.part_count; ++i) {
+    const BagPart& part = block.parts[i];
+    std::byte* const output = block.output + part.bag * block.bag_stride;
+    rows.count = part.count;
+    rows.starts = part.before == 0;
+    rows.sums = block.sums != nullptr ? block.sums : reinterpret_cast<float*>(output);
+    join_part<Source, kReduction, kWeighted>(rows, block.begin, block.end);
+    rows.rows += part.count;
+    rows.weights += kWeighted ? part.count : 0;
+    if (part.ends) {
+      finish_bag(block, part, rows.sums, output);
+    }
   }
 }
 
