@@ -4,6 +4,7 @@
 // length around the vectors' sizes.
 #include "backends/cpu/every_target.h"
 
+#include <cstring>
 #include <vector>
 
 #include "helpers/bag_oracle.h"
@@ -77,6 +78,33 @@ TEST_P(EveryTarget, PoolsEveryNarrowFloat) {
       const BagResult right = problem.on_reference();
       EXPECT_TRUE(right.output == oracle::composed(problem)) << problem.text();
     }
+  }
+}
+
+// Every order of zeros, infinities, numbers and NaN in bags of three: of equal zeros the first
+// stays.
+TEST_P(EveryTarget, ComparesEveryKindOfFloat) {
+  const OnlyTarget only(GetParam());
+  constexpr int kKinds = 8;
+  constexpr uint32_t kBits[kKinds] = {0x00000000, 0x80000000, 0x3F800000, 0xBF800000,
+                                      0x7F800000, 0xFF800000, 0x7FC00001, 0xFF800001};
+  Rng rng(34);
+  for (const Pool pool : {Pool::kMax, Pool::kMin}) {
+    BagProblem problem;
+    problem.specs.data = TensorSpec(f32, {3, kKinds * kKinds * kKinds});
+    problem.specs.indices = TensorSpec(i32, {1, 3});
+    problem.options.pool = pool;
+    problem.make_tensors(rng);
+    problem.indices.set_all({0, 1, 2});
+    for (int64_t i = 0; i < kKinds * kKinds * kKinds; ++i) {
+      const int64_t digits[] = {i / (kKinds * kKinds), i / kKinds % kKinds, i % kKinds};
+      for (int64_t row = 0; row < 3; ++row) {
+        std::memcpy(problem.stored.element(row * kKinds * kKinds * kKinds + i), &kBits[digits[row]],
+                    sizeof(float));
+      }
+    }
+    expect_reference(problem);
+    EXPECT_TRUE(problem.on_reference().output == oracle::composed(problem));
   }
 }
 

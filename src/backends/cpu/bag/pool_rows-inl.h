@@ -184,7 +184,27 @@ struct NibbleRow {
   ScaleAndBias by;
 };
 
-// A NaN stays one; finish_floats() makes it the one.
+// The larger of two, for kMax, or the smaller. Of equal zeros it is the first that came, and a NaN
+// stays one; finish_bag() makes it the one.
+template <Reduction kReduction>
+HWY_INLINE Vector better_vector(Vector before, Vector row) {
+  constexpr bool kLargest = kReduction == Reduction::kMax;
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  // The instruction gives its second operand if both are equal, and if one is NaN.
+  const auto better = kLargest ? hn::Max(row, before) : hn::Min(row, before);
+  return hn::IfThenElse(hn::IsNaN(row), row, better);
+#elif HWY_TARGET == HWY_NEON
+  // The instruction gives NaN if one is NaN; of zeros it knows the sign.
+  const auto better =
+      Vector(kLargest ? vmaxq_f32(row.raw, before.raw) : vminq_f32(row.raw, before.raw));
+  const auto stays = kLargest ? hn::Ge(before, row) : hn::Le(before, row);
+  return hn::IfThenElse(stays, before, better);
+#else
+  const auto better = kLargest ? hn::Gt(row, before) : hn::Lt(row, before);
+  return hn::IfThenElse(hn::Or(better, hn::IsNaN(row)), row, before);
+#endif
+}
+
 template <Reduction kReduction>
 HWY_INLINE Vector joined_vector(Vector before, Vector row) {
   if constexpr (kReduction == Reduction::kAdd) {
@@ -192,8 +212,7 @@ HWY_INLINE Vector joined_vector(Vector before, Vector row) {
   } else if constexpr (kReduction == Reduction::kMul) {
     return hn::Mul(before, row);
   } else {
-    const auto better = kReduction == Reduction::kMax ? hn::Gt(row, before) : hn::Lt(row, before);
-    return hn::IfThenElse(hn::Or(better, hn::IsNaN(row)), row, before);
+    return better_vector<kReduction>(before, row);
   }
 }
 
@@ -297,7 +316,8 @@ HWY_INLINE void join_part(const PartRows& part, int64_t begin, int64_t end) {
     join_columns<Source, kReduction, kWeighted>(part, e, numbers);
     e += static_cast<int64_t>(numbers.size()) * lanes;
   };
-  if constexpr (Source::kMostVectors == 16) {
+  constexpr bool kCompares = kReduction == Reduction::kMax || kReduction == Reduction::kMin;
+  if constexpr (Source::kMostVectors == 16 && !kCompares) {  // comparing takes registers
     while (e + 16 * lanes <= end) {
       join(std::make_integer_sequence<int, 16>());
     }
