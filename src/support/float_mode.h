@@ -34,8 +34,9 @@ class DefaultFloatMode {
   static uint64_t read() { return _mm_getcsr(); }
   static void write(uint64_t mode) { _mm_setcsr(static_cast<unsigned>(mode)); }
 #elif defined(__aarch64__)
-  static constexpr uint64_t kFlush = (1U << 24U) | (1U << 19U);          // FZ and FZ16 of FPCR
-  static constexpr uint64_t kMode = kFlush | (3U << 22U) | (1U << 25U);  // and rounding, NaN
+  static constexpr uint64_t kFlush = (1U << 24U) | (1U << 19U);  // FZ and FZ16 of FPCR
+  // And the rounding, default NaN, and f16 without infinities.
+  static constexpr uint64_t kMode = kFlush | (3U << 22U) | (1U << 25U) | (1U << 26U);
   static uint64_t read() {
     uint64_t mode = 0;
     asm volatile("mrs %0, fpcr" : "=r"(mode));

@@ -132,7 +132,7 @@ TEST(CancelledBag, ManyBagsWithoutEntries) {
   problem.options.bags = 1 << 19;
   problem.make_tensors(rng);
   problem.segments.set(0, (1 << 19) - 1);
-  expect_stops_anywhere(problem, 4);
+  expect_stops_anywhere(problem, 12);
 }
 
 TEST(CancelledEncodedGather, StopsAtEveryQuestion) {

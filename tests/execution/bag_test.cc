@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Bags: fused has the bits of composed, on every kernel of the host, from any number of threads.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "helpers/bag_oracle.h"
@@ -12,6 +14,8 @@
 
 namespace sheaf {
 namespace {
+
+using testing::HasSubstr;
 
 void expect_composed(const BagProblem& problem) {
   const std::vector<std::byte> expected = oracle::composed(problem);
@@ -131,6 +135,31 @@ TEST(Bag, SegmentsAreRefusedBeforeAnythingIsWritten) {
   EXPECT_NE(
       b.refused({.segments = SegmentForm::kIds, .bags = 2}).find("ids[2] = 0, but ids ascend"),
       std::string::npos);
+}
+
+// Offsets are looked at some hundred at a time: the first of the next ones follows the last.
+TEST(Bag, ManyOffsetsAscend) {
+  const std::vector<int64_t> indices(600, 0);
+  for (const int64_t columns : {2, 0}) {
+    const std::vector<float> table(static_cast<size_t>(3 * columns), 1);
+    std::vector<float> output(static_cast<size_t>(600 * columns), -1);
+    const auto refused = [&](std::vector<int64_t> offsets) {
+      return refusal([&] {
+        bag({view(table, {3, columns}), view(indices), view(offsets), std::nullopt},
+            view(output, {600, columns}));
+      });
+    };
+    std::vector<int64_t> offsets(600, 7);
+    offsets[0] = 0;
+    offsets[512] = 6;
+    EXPECT_THAT(refused(offsets), HasSubstr("offsets[512] = 6, but bags begin in order"));
+    offsets[512] = 8;
+    EXPECT_THAT(refused(offsets), HasSubstr("offsets[513] = 7, but bags begin in order"));
+    std::fill(offsets.begin() + 513, offsets.end(), 8);
+    offsets[599] = 601;
+    EXPECT_THAT(refused(offsets), HasSubstr("offsets[599] = 601, but no bag begins behind"));
+    EXPECT_THAT(output, testing::Each(-1));
+  }
 }
 
 TEST(Bag, ABadIndexIsNamedAndNothingIsWritten) {

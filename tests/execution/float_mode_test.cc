@@ -73,6 +73,27 @@ TEST(FloatMode, OfASumThatIsRoundedOnce) {
   }
 }
 
+// Rounding to zero, and on arm64 an f16 without infinities: every bit that Sheaf takes back.
+TEST(FloatMode, OfABagThatEndsInHalves) {
+  constexpr int kColumns = 37;
+  std::vector<float16> rows;
+  for (const int bits : {0x3C01, 0x1000, 0x7C00, 0x0001}) {  // 1 + 2^-10, 2^-11, infinity, 2^-24
+    rows.insert(rows.end(), kColumns, float16{static_cast<uint16_t>(bits)});
+  }
+  const std::vector<int64_t> ids = {0, 1, 2, 3, 3, 3};
+  const BagPlan plan = plan_bag({TensorSpec(f16, {4, kColumns}), TensorSpec(i64, {3, 2}), {}, {}});
+  std::vector<float16> sums(3 * kColumns);
+  const uint64_t before = DefaultFloatMode::read();
+  DefaultFloatMode::write(before | DefaultFloatMode::kMode);
+  plan.run({.stored = rows.data(), .indices = ids.data(), .output = sums.data()});
+  DefaultFloatMode::write(before);
+  for (size_t column = 0; column < kColumns; ++column) {
+    EXPECT_EQ(sums[column].bits, 0x3C02);  // in the middle, to the even number
+    EXPECT_EQ(sums[kColumns + column].bits, 0x7C00);
+    EXPECT_EQ(sums[2 * kColumns + column].bits, 0x0002);
+  }
+}
+
 TEST(FloatMode, OfTheCallerIsRestored) {
   const FlushToZero flush;
   const uint64_t before = DefaultFloatMode::read();

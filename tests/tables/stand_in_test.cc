@@ -7,7 +7,6 @@
 
 #include "helpers/deferred_device.h"
 #include "helpers/refusal.h"
-#include "plan/bag.h"
 #include "tables/device_call.h"
 
 namespace {

@@ -4,7 +4,9 @@
 // length around the vectors' sizes.
 #include "backends/cpu/every_target.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "helpers/bag_oracle.h"
@@ -28,6 +30,15 @@ BagProblem small_bags(Rng& rng, const EncodedSpec& data, Pool pool, bool weighte
   return problem;
 }
 
+std::vector<EncodedSpec> kinds_of_rows(int64_t rows, int64_t columns) {
+  return {EncodedSpec(TensorSpec(f32, {rows, columns})),
+          EncodedSpec(TensorSpec(f16, {rows, columns})),
+          EncodedSpec(TensorSpec(bf16, {rows, columns})),
+          encoded_rows(Encoding::kRowU8F32, {rows, columns}),
+          encoded_rows(Encoding::kRowU8F16Front, {rows, columns}),
+          encoded_rows(Encoding::kRowU4F16, {rows, columns})};
+}
+
 void expect_reference(const BagProblem& problem) {
   const BagResult right = problem.on_reference();
   for (const char* const kernel : {"cpu.bag", "cpu.bag_rows"}) {
@@ -40,19 +51,67 @@ void expect_reference(const BagProblem& problem) {
 TEST_P(EveryTarget, PoolsRowsOfEveryKindAndLength) {
   const OnlyTarget only(GetParam());
   Rng rng(31);
-  for (int64_t columns = 1; columns <= 140; columns += columns < 70 ? 1 : 23) {
+  for (int64_t columns = 1; columns <= 300; columns += columns < 70 ? 1 : 23) {
     for (const Pool pool : {Pool::kSum, Pool::kMean, Pool::kMax, Pool::kMin, Pool::kMul}) {
-      for (const EncodedSpec& data :
-           {EncodedSpec(TensorSpec(f32, {6, columns})), EncodedSpec(TensorSpec(f16, {6, columns})),
-            EncodedSpec(TensorSpec(bf16, {6, columns})),
-            encoded_rows(Encoding::kRowU8F32, {6, columns}),
-            encoded_rows(Encoding::kRowU8F16Front, {6, columns}),
-            encoded_rows(Encoding::kRowU4F16, {6, columns})}) {
+      for (const EncodedSpec& data : kinds_of_rows(6, columns)) {
         expect_reference(small_bags(rng, data, pool, columns % 2 == 0, {}));
         if (HasFatalFailure()) {
           return;
         }
       }
+    }
+  }
+}
+
+// Bags that take two blocks: with all rows, with none in the first, and with none in the second.
+TEST_P(EveryTarget, PoolsBagsThatAreLongerThanABlock) {
+  const OnlyTarget only(GetParam());
+  Rng rng(35);
+  constexpr int64_t kEntries = 600, kInFirstBlock = 512, kPadding = 5;
+  for (const int64_t columns : {3, 37, 261}) {
+    for (const EncodedSpec& data : kinds_of_rows(7, columns)) {
+      for (const Pool pool : {Pool::kMean, Pool::kMax}) {
+        for (const auto& [first, last] :
+             {std::pair<int64_t, int64_t>{0, 0}, {0, kInFirstBlock}, {kInFirstBlock, kEntries}}) {
+          BagProblem problem;
+          problem.specs.data = data;
+          problem.specs.indices = TensorSpec(i64, {2, kEntries});
+          problem.options.pool = pool;
+          problem.options.padding_index = kPadding;
+          problem.make_tensors(rng);
+          for (int64_t p = 0; p < 2 * kEntries; ++p) {
+            const bool left_out = p % kEntries >= first && p % kEntries < last;
+            problem.indices.set(p, left_out ? kPadding : rng.from(0, kPadding - 1));
+          }
+          expect_reference(problem);
+          if (HasFatalFailure()) {
+            return;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Tables and outputs that begin one byte behind where their elements would.
+TEST_P(EveryTarget, PoolsAtOddAddresses) {
+  const OnlyTarget only(GetParam());
+  Rng rng(36);
+  for (const EncodedSpec& data : kinds_of_rows(6, 45)) {
+    for (const DType type : {f32, f16, bf16}) {
+      if (data.stored.dtype == f32 && type != f32) {
+        continue;  // refused
+      }
+      const BagProblem problem = small_bags(rng, data, Pool::kMean, true, type);
+      const BagResult right = problem.on_reference();
+      std::vector<std::byte> stored(problem.stored.bytes.size() + 1);
+      std::copy(problem.stored.bytes.begin(), problem.stored.bytes.end(), stored.begin() + 1);
+      std::vector<std::byte> output(right.output.size() + 1);
+      BagMemory memory = problem.memory(output.data() + 1);
+      memory.stored = stored.data() + 1 + problem.stored.first;
+      problem.plan().run(memory, {.threads = 1, .kernel = "cpu.bag"});
+      ASSERT_TRUE(std::equal(right.output.begin(), right.output.end(), output.begin() + 1))
+          << problem.text();
     }
   }
 }
@@ -79,6 +138,29 @@ TEST_P(EveryTarget, PoolsEveryNarrowFloat) {
       EXPECT_TRUE(right.output == oracle::composed(problem)) << problem.text();
     }
   }
+}
+
+// Each normal f16 and half of its last place: sums that lie between two numbers go to the even one.
+TEST_P(EveryTarget, RoundsSumsInTheMiddleToEven) {
+  const OnlyTarget only(GetParam());
+  constexpr int64_t kNumbers = 1 << 16, kColumns = 64, kRows = kNumbers / kColumns;
+  Rng rng(37);
+  BagProblem problem;
+  problem.specs.data = TensorSpec(f16, {2 * kRows, kColumns});
+  problem.specs.indices = TensorSpec(i32, {kRows, 2});
+  problem.make_tensors(rng);
+  for (int64_t i = 0; i < kNumbers; ++i) {
+    const int64_t exponent = i >> 10 & 31;
+    const bool normal = exponent > 10 && exponent < 31;  // of which the half is one, too
+    problem.stored.set(i, i);
+    problem.stored.set(kNumbers + i, normal ? (i & 0x8000) | (exponent - 11) << 10 : 0);
+  }
+  for (int64_t row = 0; row < kRows; ++row) {
+    problem.indices.set(2 * row, row);
+    problem.indices.set(2 * row + 1, kRows + row);
+  }
+  expect_reference(problem);
+  EXPECT_TRUE(problem.on_reference().output == oracle::composed(problem));
 }
 
 // Every order of zeros, infinities, numbers and NaN in bags of three: of equal zeros the first

@@ -63,8 +63,8 @@ class PoolWalk {
     int64_t s = bags.begin;
     int64_t p = s < bags.end ? entries_of(nest_, buffers_, s).begin : 0;
     while (s < bags.end) {
-      const int64_t filled = resolve_block(s, p, bags.end);
-      if (!good_ || cancel_.before_rows(filled + block_.part_count + 1, nest_.elements * 4)) {
+      const int64_t work = resolve_block(s, p, bags.end);
+      if (!good_ || cancel_.before_rows(work, nest_.elements * 4)) {
         return good_;
       }
       routine_(block_);
@@ -74,12 +74,13 @@ class PoolWalk {
 
  private:
   // From entry p of bag s on; leaves both behind the last entry of the block. A bag that fits into
-  // a block is not cut.
+  // a block is not cut. Returns the number of rows and bags.
   int64_t resolve_block(int64_t& s, int64_t& p, int64_t last_bag) {
     int64_t filled = 0;
     int64_t read = 0;
+    int64_t bags = 0;
     int64_t parts = 0;
-    for (int64_t bags = 0; s < last_bag && bags < kBlock; ++bags) {
+    for (; s < last_bag && bags < most_; ++bags) {
       const int64_t end = entries_of(nest_, buffers_, s).end;
       if (read > 0 && end - p > most_ - read) {
         break;
@@ -96,6 +97,7 @@ class PoolWalk {
       }
       if (until < end) {
         before_ += count;
+        ++bags;
         break;
       }
       before_ = 0;
@@ -103,7 +105,7 @@ class PoolWalk {
     }
     std::fill_n(rows_ + filled, kRowsAhead, filled > 0 ? rows_[filled - 1] : 0);
     block_.part_count = parts;
-    return filled;
+    return filled + bags;
   }
 
   // Lists the rows of entries [p, until) from rows_[first] on: how many there are.
@@ -158,7 +160,8 @@ class PoolWalk {
   const EntryReader<Index> reader_;
   PoolBlock routine_;
   BagBlock block_;
-  // Entries of a block: fewer than fit where rows are long, so that a cancelled run ends soon.
+  // Entries, and bags, of a block: fewer than fit where rows are long, so that a cancelled run ends
+  // soon.
   int64_t most_ =
       std::clamp<int64_t>(CancelPoint::kPieceBytes / std::max<int64_t>(row_bytes(), 1), 1, kBlock);
   int64_t before_ = 0;  // rows of the current bag in earlier blocks

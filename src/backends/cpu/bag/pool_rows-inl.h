@@ -190,16 +190,17 @@ using LooseBits [[gnu::aligned(1), gnu::may_alias]] = uint16_t;  // outputs may 
 template <class Format>
 HWY_INLINE void narrow_loop(const float* from, LooseBits* to, int64_t count) {
   int64_t i = 0;
-#if HWY_TARGET == HWY_NEON || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2)
+#if SHEAF_CPU_CONVERTS_F16
   if constexpr (std::is_same_v<Format, Float16>) {  // one instruction, but for NaN
     const Floats d;
     const hn::Rebind<hwy::float16_t, Floats> halves;
+    const hn::Repartition<uint8_t, decltype(halves)> bytes;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     const auto nan = hn::Set(d, std::numeric_limits<float>::quiet_NaN());
     for (; i + lanes <= count; i += lanes) {
       const auto value = hn::LoadU(d, from + i);
       const auto half = hn::DemoteTo(halves, hn::IfThenElse(hn::IsNaN(value), nan, value));
-      hn::StoreU(hn::BitCast(Halves(), half), Halves(), to + i);
+      hn::StoreU(hn::BitCast(bytes, half), bytes, reinterpret_cast<uint8_t*>(to + i));
     }
   }
 #endif
@@ -236,7 +237,7 @@ HWY_INLINE void finish_sums(Pool pool, int64_t rows, float* sums, int64_t count)
 }
 
 // The columns of a bag that has all of its rows.
-void finish_bag(const BagBlock& block, const BagPart& part, float* sums, std::byte* output) {
+inline void finish_bag(const BagBlock& block, const BagPart& part, float* sums, std::byte* output) {
   const int64_t count = block.end - block.begin;
   float* const first = sums + block.begin;
   std::byte* const to = output + block.begin * block.output_type.bytes();

@@ -26,8 +26,9 @@ struct BagPart {
 // Some bags one after another, and their rows.
 struct BagBlock {
   const std::byte* table;
-  const int64_t* rows;   // byte offsets into the table; behind the last, kRowsAhead more of any row
-  const float* weights;  // one per row; null: none
+  const int64_t* rows;  // byte offsets into the table; behind the last, kRowsAhead more of any row
+  // One per row, 1 where the bag has none; sums without weights do not read them.
+  const float* weights;
   const BagPart* parts;
   int64_t part_count;
   int64_t elements;    // of a whole row

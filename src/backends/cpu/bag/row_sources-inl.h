@@ -23,10 +23,20 @@ using Ints = hn::Rebind<int32_t, Floats>;
 using Halves = hn::Rebind<uint16_t, Floats>;
 using Bytes = hn::Rebind<uint8_t, Floats>;
 
-#if HWY_ARCH_ARM_A64 || HWY_TARGET <= HWY_AVX3
+#if HWY_ARCH_ARM_A64 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3)
 constexpr int kMostSums = 16;  // of 32 registers
 #else
 constexpr int kMostSums = 8;  // of 16
+#endif
+
+// Whether f16 and f32 are converted by one instruction, which rounds as float_bits.h does. SVE's
+// way back was not tried.
+#undef SHEAF_CPU_CONVERTS_F16
+#if (HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON) || \
+    (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C))
+#define SHEAF_CPU_CONVERTS_F16 1
+#else
+#define SHEAF_CPU_CONVERTS_F16 0
 #endif
 
 // A source reads elements of one row as floats, from element `e` on: vector(i) those from e + i on,
@@ -56,7 +66,7 @@ struct HalfRow {
   HWY_INLINE HalfRow(const std::byte* row, int64_t /*elements*/, int64_t e)
       : first(reinterpret_cast<const uint16_t*>(row) + e) {}
   HWY_INLINE Vector vector(Floats d, int64_t i) const {
-#if HWY_ARCH_ARM_A64 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2)
+#if SHEAF_CPU_CONVERTS_F16 || HWY_ARCH_ARM_A64
     // One instruction. Of a NaN it may change the payload, which is lost in the end anyway.
     const hn::Rebind<hwy::float16_t, Floats> halves;
     return hn::PromoteTo(d, hn::BitCast(halves, hn::LoadU(Halves(), first + i)));
