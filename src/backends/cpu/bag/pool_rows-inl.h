@@ -99,13 +99,14 @@ HWY_INLINE void join_vectors(const PartRows& part, int64_t e,
   const int64_t* const rows = part.rows;
   const int64_t count = part.count;
   const int64_t elements = part.elements;
+  constexpr bool kWhole = sizeof...(kNumbers) % 4 == 0;
   for (int64_t r = 0; r < count; ++r) {
     prefetch_row<Source>(table + rows[r + kRowsAhead], elements, e,
                          lanes * int64_t{sizeof...(kNumbers)});
     const Source source(table + rows[r], elements, e);
     const auto weight = hn::Set(d, kWeighted ? part.weights[r] : 1.0F);
     const auto step = [&](Vector before, int number) HWY_ATTR {
-      Vector row = source.vector(d, number * lanes);
+      Vector row = source.template vector<kWhole>(d, number * lanes);
       if constexpr (kWeighted) {
         row = hn::Mul(row, weight);
       }

@@ -8,6 +8,8 @@
 #define SHEAF_CPU_ROW_SOURCES_INL
 #endif
 
+#include <array>
+
 #include "backends/cpu/scatter/small_float-inl.h"
 #include "plan/bag.h"
 
@@ -40,17 +42,21 @@ constexpr int kMostSums = 8;  // of 16
 #endif
 
 // A source reads elements of one row as floats, from element `e` on: vector(i) those from e + i on,
-// one(i) the first of them. What it needs of the row as a whole is read before. kMostVectors: how
-// many are joined at a time without registers going to memory (frames of SVE registers are more
-// than valgrind 3.19 can read). kBits: of an element. kFirst: the byte of the row that has the
-// first. kScaleBehind: a scale follows the last.
+// one(i) the first of them. kWhole: the 16 elements that i is among, from a multiple of 16 on, are
+// all wanted: NEON loads narrow ones once for several vectors. What it needs of the row as a whole
+// is read before. kMostVectors: how many are joined at a time without registers going to memory
+// (frames of SVE registers are more than valgrind 3.19 can read). kBits: of an element. kFirst: the
+// byte of the row that has the first. kScaleBehind: a scale follows the last.
 struct FloatRow {
   static constexpr int kMostVectors = kMostSums;
   static constexpr int64_t kBits = 32, kFirst = 0;
   static constexpr bool kScaleBehind = false;
   HWY_INLINE FloatRow(const std::byte* row, int64_t /*elements*/, int64_t e)
       : first(reinterpret_cast<const float*>(row) + e) {}
-  HWY_INLINE Vector vector(Floats d, int64_t i) const { return hn::LoadU(d, first + i); }
+  template <bool kWhole>
+  HWY_INLINE Vector vector(Floats d, int64_t i) const {
+    return hn::LoadU(d, first + i);
+  }
   HWY_INLINE float one(int64_t i) const {
     float value;
     __builtin_memcpy(&value, first + i, sizeof value);
@@ -65,6 +71,7 @@ struct HalfRow {
   static constexpr bool kScaleBehind = false;
   HWY_INLINE HalfRow(const std::byte* row, int64_t /*elements*/, int64_t e)
       : first(reinterpret_cast<const uint16_t*>(row) + e) {}
+  template <bool kWhole>
   HWY_INLINE Vector vector(Floats d, int64_t i) const {
 #if SHEAF_CPU_CONVERTS_F16 || HWY_ARCH_ARM_A64
     // One instruction. Of a NaN it may change the payload, which is lost in the end anyway.
@@ -97,7 +104,16 @@ struct BrainRow {
   static constexpr bool kScaleBehind = false;
   HWY_INLINE BrainRow(const std::byte* row, int64_t /*elements*/, int64_t e)
       : first(reinterpret_cast<const uint16_t*>(row) + e) {}
+  template <bool kWhole>
   HWY_INLINE Vector vector(Floats d, int64_t i) const {
+#if HWY_TARGET == HWY_NEON
+    if constexpr (kWhole) {
+      const hn::Full128<uint16_t> eight;
+      const auto bits = hn::LoadU(eight, first + i / 8 * 8);
+      return hn::BitCast(d, i % 8 == 0 ? hn::InterleaveLower(eight, hn::Zero(eight), bits)
+                                       : hn::InterleaveUpper(eight, hn::Zero(eight), bits));
+    }
+#endif
     const auto bits = hn::PromoteTo(Words(), hn::LoadU(Halves(), first + i));
     return hn::BitCast(d, hn::ShiftLeft<16>(bits));
   }
@@ -122,18 +138,46 @@ HWY_INLINE ScaleAndBias read_scale(const std::byte* row, int64_t elements) {
   } else {
     const std::byte* const at =
         kEncoding == Encoding::kRowU8F16Front ? row : row + (elements + 1) / 2;
+#if SHEAF_CPU_CONVERTS_F16
+    const hn::CappedTag<float, 2> two;
+    const hn::Rebind<hwy::float16_t, decltype(two)> halves;
+    const hn::Repartition<uint8_t, decltype(halves)> bytes;
+    const auto loaded = hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(at));
+    const auto both = hn::PromoteTo(two, hn::BitCast(halves, loaded));
+    return {hn::GetLane(both), hn::ExtractLane(both, 1)};
+#else
     uint16_t bits[2];
     __builtin_memcpy(bits, at, sizeof bits);
     return {Float16::widen(bits[0]), Float16::widen(bits[1])};
+#endif
   }
 }
 
-template <class Codes>
-HWY_INLINE Vector scaled(Codes codes, ScaleAndBias by) {
+HWY_INLINE Vector scaled_ints(hn::Vec<Ints> codes, ScaleAndBias by) {
   const Floats d;
-  const auto code = hn::ConvertTo(d, hn::PromoteTo(Ints(), codes));
-  return hn::Add(hn::Mul(code, hn::Set(d, by.scale)), hn::Set(d, by.bias));
+  return hn::Add(hn::Mul(hn::ConvertTo(d, codes), hn::Set(d, by.scale)), hn::Set(d, by.bias));
 }
+
+HWY_INLINE Vector scaled(hn::Vec<Bytes> codes, ScaleAndBias by) {
+  return scaled_ints(hn::PromoteTo(Ints(), codes), by);
+}
+
+#if HWY_TARGET == HWY_NEON
+using Sixteen = hn::Full128<uint8_t>;
+
+// Of 16 bytes the four from number i % 16 on, which is a multiple of 4.
+HWY_INLINE hn::Vec<Ints> four_of(hn::Vec<Sixteen> bytes, int64_t i) {
+  static constexpr auto kPlaces = [] {
+    std::array<uint8_t, 64> places{};
+    for (size_t at = 0; at < places.size(); ++at) {
+      places[at] = static_cast<uint8_t>(at % 4 == 0 ? at / 4 : 0x80);  // 0x80: a zero
+    }
+    return places;
+  }();
+  const auto places = hn::LoadU(Sixteen(), kPlaces.data() + i % 16 * 4);
+  return hn::BitCast(Ints(), hn::TableLookupBytesOr0(bytes, places));
+}
+#endif
 
 // Codes of a byte with scale and bias in the row.
 template <Encoding kEncoding>
@@ -144,7 +188,13 @@ struct ByteRow {
   HWY_INLINE ByteRow(const std::byte* row, int64_t elements, int64_t e)
       : codes(reinterpret_cast<const uint8_t*>(row) + kFirst + e),
         by(read_scale<kEncoding>(row, elements)) {}
+  template <bool kWhole>
   HWY_INLINE Vector vector(Floats /*d*/, int64_t i) const {
+#if HWY_TARGET == HWY_NEON
+    if constexpr (kWhole) {
+      return scaled_ints(four_of(hn::LoadU(Sixteen(), codes + i / 16 * 16), i), by);
+    }
+#endif
     return scaled(hn::LoadU(Bytes(), codes + i), by);
   }
   HWY_INLINE float one(int64_t i) const {
@@ -155,6 +205,19 @@ struct ByteRow {
   ScaleAndBias by;
 };
 
+#if HWY_TARGET != HWY_SCALAR
+// The halves of bytes, the low one first. Each byte becomes two, itself and its high half, of which
+// the low four bits stay.
+template <class D>
+HWY_INLINE hn::Vec<D> halves_of(D d, const uint8_t* codes) {
+  const hn::Half<D> bytes;
+  const hn::Rebind<uint16_t, decltype(bytes)> twice;
+  const auto both = hn::PromoteTo(twice, hn::LoadU(bytes, codes));
+  const auto spread = hn::Or(both, hn::ShiftLeft<4>(both));
+  return hn::BitCast(d, hn::And(spread, hn::Set(twice, uint16_t{0x0F0F})));
+}
+#endif
+
 // Two codes in a byte, the first in its low half. Vectors begin at even elements.
 struct NibbleRow {
   static constexpr int kMostVectors = 8;
@@ -164,17 +227,17 @@ struct NibbleRow {
       : codes(reinterpret_cast<const uint8_t*>(row) + e / 2),
         odd(e % 2),
         by(read_scale<Encoding::kRowU4F16>(row, elements)) {}
+  template <bool kWhole>
   HWY_INLINE Vector vector([[maybe_unused]] Floats d, int64_t i) const {
 #if HWY_TARGET == HWY_SCALAR
     return hn::Set(d, one(i));
 #else
-    // Each byte becomes two: itself and its high half, of which the low four bits stay.
-    const hn::Half<Bytes> pairs;
-    const hn::Rebind<uint16_t, decltype(pairs)> twice;
-    const auto both = hn::PromoteTo(twice, hn::LoadU(pairs, codes + i / 2));
-    const auto spread =
-        hn::And(hn::Or(both, hn::ShiftLeft<4>(both)), hn::Set(twice, uint16_t{0x0F0F}));
-    return scaled(hn::BitCast(Bytes(), spread), by);
+#if HWY_TARGET == HWY_NEON
+    if constexpr (kWhole) {
+      return scaled_ints(four_of(halves_of(Sixteen(), codes + i / 16 * 8), i), by);
+    }
+#endif
+    return scaled(halves_of(Bytes(), codes + i / 2), by);
 #endif
   }
   HWY_INLINE float one(int64_t i) const {
