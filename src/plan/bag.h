@@ -36,6 +36,7 @@ inline constexpr std::array<PoolRow, 6> kPools = {{
     {Pool::kSqrtN, "sqrtn", Reduction::kAdd, true},
 }};
 constexpr Reduction reduction_of(Pool pool) { return kPools[static_cast<size_t>(pool)].reduction; }
+constexpr bool divides(Pool pool) { return kPools[static_cast<size_t>(pool)].divides; }
 
 struct SegmentFormRow {
   SegmentForm value;

@@ -23,8 +23,13 @@ namespace sheaf::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+HWY_INLINE Vector one_nan_vector(Vector value) {
+  return hn::IfThenElse(hn::IsNaN(value),
+                        hn::Set(Floats(), std::numeric_limits<float>::quiet_NaN()), value);
+}
+
 // The larger of two, for kMax, or the smaller. Of equal zeros it is the first that came, and a NaN
-// stays one; finish_bag() makes it the one.
+// stays one.
 template <Reduction kReduction>
 HWY_INLINE Vector better_vector(Vector before, Vector row) {
   constexpr bool kLargest = kReduction == Reduction::kMax;
@@ -114,7 +119,7 @@ HWY_INLINE void join_vectors(const PartRows& part, int64_t e,
     };
     ((sums = step(sums, kNumbers)), ...);
   }
-  (hn::StoreU(sums, d, part.sums + e + kNumbers * lanes), ...);
+  (hn::StoreU(one_nan_vector(sums), d, part.sums + e + kNumbers * lanes), ...);
 }
 
 template <class Source, Reduction kReduction, bool kWeighted, int... kNumbers>
@@ -197,10 +202,8 @@ HWY_INLINE void narrow_loop(const float* from, LooseBits* to, int64_t count) {
     const hn::Rebind<hwy::float16_t, Floats> halves;
     const hn::Repartition<uint8_t, decltype(halves)> bytes;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    const auto nan = hn::Set(d, std::numeric_limits<float>::quiet_NaN());
     for (; i + lanes <= count; i += lanes) {
-      const auto value = hn::LoadU(d, from + i);
-      const auto half = hn::DemoteTo(halves, hn::IfThenElse(hn::IsNaN(value), nan, value));
+      const auto half = hn::DemoteTo(halves, one_nan_vector(hn::LoadU(d, from + i)));
       hn::StoreU(hn::BitCast(bytes, half), bytes, reinterpret_cast<uint8_t*>(to + i));
     }
   }
@@ -215,9 +218,8 @@ HWY_INLINE void narrow(bool half, const float* from, std::byte* to, int64_t coun
   half ? narrow_loop<Float16>(from, bits, count) : narrow_loop<BFloat16>(from, bits, count);
 }
 
-// sums[0, count) over the number of rows, or its root, as pooled() has it; each NaN becomes the
-// one.
-HWY_INLINE void finish_sums(Pool pool, int64_t rows, float* sums, int64_t count) {
+// sums[0, count) over the number of rows, or its root, as pooled() has it.
+HWY_INLINE void divide_sums(Pool pool, int64_t rows, float* sums, int64_t count) {
   // A float holds the number exactly, and a quotient of floats that is rounded to double on the way
   // is the same float.
   constexpr int64_t kExact = int64_t{1} << 24;
@@ -226,13 +228,9 @@ HWY_INLINE void finish_sums(Pool pool, int64_t rows, float* sums, int64_t count)
     for (int64_t i = 0; i < count; ++i) {
       sums[i] = one_nan(sums[i] / divisor);
     }
-  } else if (pool == Pool::kMean || pool == Pool::kSqrtN) {
-    for (int64_t i = 0; i < count; ++i) {
-      sums[i] = pooled(pool, sums[i], rows);
-    }
   } else {
     for (int64_t i = 0; i < count; ++i) {
-      sums[i] = one_nan(sums[i]);
+      sums[i] = pooled(pool, sums[i], rows);
     }
   }
 }
@@ -242,7 +240,9 @@ inline void finish_bag(const BagBlock& block, const BagPart& part, float* sums, 
   const int64_t count = block.end - block.begin;
   float* const first = sums + block.begin;
   std::byte* const to = output + block.begin * block.output_type.bytes();
-  finish_sums(block.pool, part.before + part.count, first, count);
+  if (divides(block.pool)) {
+    divide_sums(block.pool, part.before + part.count, first, count);
+  }
   if (block.output_type != f32) {
     narrow(block.output_type == f16, first, to, count);
   } else if (block.sums != nullptr) {
@@ -253,6 +253,7 @@ inline void finish_bag(const BagBlock& block, const BagPart& part, float* sums, 
 template <class Source, Reduction kReduction, bool kWeighted>
 void pool_block(const BagBlock& block) {
   PartRows rows{block.table, block.rows, block.weights, 0, block.elements, block.sums, true};
+  const bool sums_are_output = block.sums == nullptr && !divides(block.pool);
   for (int64_t i = 0; i < block.part_count; ++i) {
     const BagPart& part = block.parts[i];
     std::byte* const output = block.output + part.bag * block.bag_stride;
@@ -262,7 +263,7 @@ void pool_block(const BagBlock& block) {
     join_part<Source, kReduction, kWeighted>(rows, block.begin, block.end);
     rows.rows += part.count;
     rows.weights += kWeighted ? part.count : 0;
-    if (part.ends) {
+    if (part.ends && !sums_are_output) {
       finish_bag(block, part, rows.sums, output);
     }
   }
