@@ -156,37 +156,37 @@ HWY_INLINE void join_few(const PartRows& part, int64_t begin, int64_t end) {
 template <class Source, Reduction kReduction, bool kWeighted>
 HWY_INLINE void join_part(const PartRows& part, int64_t begin, int64_t end) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(Floats()));
-  int64_t e = begin;
-  const auto join = [&](auto numbers) HWY_ATTR {
-    join_columns<Source, kReduction, kWeighted>(part, e, numbers);
-    e += static_cast<int64_t>(numbers.size()) * lanes;
+  const auto join = [&](int64_t first, auto numbers) HWY_ATTR {
+    join_columns<Source, kReduction, kWeighted>(part, first, numbers);
   };
+  int64_t e = begin;
   constexpr bool kCompares = kReduction == Reduction::kMax || kReduction == Reduction::kMin;
   if constexpr (Source::kMostVectors == 16 && !kCompares) {  // comparing takes registers
-    while (e + 16 * lanes <= end) {
-      join(std::make_integer_sequence<int, 16>());
+    for (; e + 16 * lanes <= end; e += 16 * lanes) {
+      join(e, std::make_integer_sequence<int, 16>());
     }
   }
-  if constexpr (Source::kMostVectors >= 8) {
-    while (e + 8 * lanes <= end) {
-      join(std::make_integer_sequence<int, 8>());
-    }
+  for (; e + 8 * lanes <= end; e += 8 * lanes) {
+    join(e, std::make_integer_sequence<int, 8>());
   }
-  while (e + 4 * lanes <= end) {
-    join(std::make_integer_sequence<int, 4>());
+  if (e + 4 * lanes <= end) {
+    join(e, std::make_integer_sequence<int, 4>());
+    e += 4 * lanes;
   }
   if (e + 2 * lanes <= end) {
-    join(std::make_integer_sequence<int, 2>());
+    join(e, std::make_integer_sequence<int, 2>());
+    e += 2 * lanes;
   }
   if (e + lanes <= end) {
-    join(std::make_integer_sequence<int, 1>());
+    join(e, std::make_integer_sequence<int, 1>());
+    e += lanes;
   }
   // The last vector ends with the last column. What it has in common with the one before is joined
   // twice, to the same sums, where both begin without any.
   const bool whole_bytes = (end - lanes) * Source::kBits % 8 == 0;
   if (e < end && part.starts && end - lanes >= begin && whole_bytes) {
-    e = end - lanes;
-    join(std::make_integer_sequence<int, 1>());
+    join(end - lanes, std::make_integer_sequence<int, 1>());
+    e = end;
   }
   join_few<Source, kReduction, kWeighted>(part, e, end);
 }
