@@ -26,7 +26,10 @@ def run_python(page: Any, problems: list[str], language: str, least: int) -> Non
         got = np.asarray(names["output"])
         wanted = expected(page, problem)
         assert got.shape == wanted.shape, f"{problem}\n{text}"
-        np.testing.assert_array_equal(got, wanted, err_msg=f"{problem}\n{text}")
+        if language == "jax" and "pool=mean" in problem:
+            np.testing.assert_array_max_ulp(got, wanted)  # on some processors XLA divides vectors so
+        else:
+            np.testing.assert_array_equal(got, wanted, err_msg=f"{problem}\n{text}")
 
 
 def test_python(page: Any, problems: list[str]) -> None:
