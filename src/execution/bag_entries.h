@@ -22,6 +22,17 @@ inline EntryRange entries_of(const BagNest& nest, const int64_t* offsets, int64_
 // What an entry names: a row, or one of these.
 inline constexpr int64_t kLeftOut = -2;  // by padding_index, or out of range under kSkip
 
+// Whether elements of entries are at one distance: a list, or a matrix whose rows follow one
+// another.
+inline bool is_linear(const EntryPlaces& places, int64_t entries) {
+  return places.columns >= entries || checked_mul(places.columns, places.inner) == places.outer;
+}
+
+// Whether they are side by side.
+inline bool is_packed(const EntryPlaces& places, int64_t entries) {
+  return places.inner == 1 && is_linear(places, entries);
+}
+
 // Holds what it needs of the nest by value: a loop that also writes keeps a copy in registers.
 template <class Index>
 class EntryReader {
@@ -34,8 +45,8 @@ class EntryReader {
         negative_(nest.negative),
         out_of_range_(nest.out_of_range),
         indexed_(nest.indexed),
-        linear_(is_linear(nest)),
-        packed_(indexed_ && linear_ && places_.inner == 1) {}
+        linear_(is_linear(nest.indices, nest.entries)),
+        packed_(indexed_ && is_packed(nest.indices, nest.entries)) {}
 
   // The row of entry p; kLeftOut, or kOutside under kFill and kFail. Reads the index once.
   int64_t row(int64_t p) const {
@@ -53,9 +64,9 @@ class EntryReader {
     return row == padding_ && row >= 0 ? kLeftOut : row;
   }
 
-  // Writes the rows of the entries from p on, times `scale`, until one is not simply the row that
-  // it says: how many are written. None where entries are not side by side.
-  int64_t simple_rows(int64_t p, int64_t until, int64_t scale, int64_t* to) const {
+  // Writes the rows of the entries from p on until one is not simply the row that it says: how many
+  // are written. None where entries are not side by side.
+  int64_t simple_rows(int64_t p, int64_t until, int64_t* to) const {
     const int64_t count = packed_ ? until - p : 0;
     const auto extent = static_cast<uint64_t>(extent_);
     const int64_t padding = padding_;
@@ -64,19 +75,12 @@ class EntryReader {
       if (static_cast<uint64_t>(row) >= extent || row == padding) {
         return i;
       }
-      to[i] = row * scale;
+      to[i] = row;
     }
     return count;
   }
 
  private:
-  // Whether entries are at one distance: a list, or a matrix whose rows follow one another.
-  static bool is_linear(const BagNest& nest) {
-    const EntryPlaces& places = nest.indices;
-    return places.columns >= nest.entries ||
-           checked_mul(places.columns, places.inner) == places.outer;
-  }
-
   const std::byte* indices_;
   EntryPlaces places_;
   int64_t extent_, padding_;

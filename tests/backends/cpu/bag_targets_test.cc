@@ -16,13 +16,14 @@
 namespace sheaf {
 namespace {
 
+// Indices that are listed, unless told otherwise.
 BagProblem small_bags(Rng& rng, const EncodedSpec& data, Pool pool, bool weighted,
-                      std::optional<DType> type) {
+                      std::optional<DType> type, const TensorSpec& indices = {i32, {4, 5}}) {
   BagProblem problem;
   problem.specs.data = data;
-  problem.specs.indices = TensorSpec(i32, {4, 5});
+  problem.specs.indices = indices;
   if (weighted) {
-    problem.specs.weights = TensorSpec(f32, {4, 5});
+    problem.specs.weights = TensorSpec(f32, indices.sizes);
   }
   problem.options.pool = pool;
   problem.options.output_type = type;
@@ -54,9 +55,12 @@ TEST_P(EveryTarget, PoolsRowsOfEveryKindAndLength) {
   for (int64_t columns = 1; columns <= 300; columns += columns < 70 ? 1 : 23) {
     for (const Pool pool : {Pool::kSum, Pool::kMean, Pool::kMax, Pool::kMin, Pool::kMul}) {
       for (const EncodedSpec& data : kinds_of_rows(6, columns)) {
-        expect_reference(small_bags(rng, data, pool, columns % 2 == 0, {}));
-        if (HasFatalFailure()) {
-          return;
+        // Those of the second are read where rows are joined, but for the last 32.
+        for (const TensorSpec& indices : {TensorSpec(i32, {4, 5}), TensorSpec(i64, {11, 5})}) {
+          expect_reference(small_bags(rng, data, pool, columns % 2 == 0, {}, indices));
+          if (HasFatalFailure()) {
+            return;
+          }
         }
       }
     }
@@ -90,6 +94,49 @@ TEST_P(EveryTarget, PoolsBagsThatAreLongerThanABlock) {
         }
       }
     }
+  }
+}
+
+// Indices are rows as they stand until one counts from the end, or is left out.
+TEST_P(EveryTarget, ResolvesFromTheFirstIndexThatIsNoRow) {
+  const OnlyTarget only(GetParam());
+  Rng rng(38);
+  constexpr int64_t kEntries = 1200, kRows = 9, kColumns = 300;
+  const std::vector<int64_t> lengths = {3, 0, 700, 1, 400, 0, 96};  // blocks have up to 873 entries
+  for (const EncodedSpec& data : {EncodedSpec(TensorSpec(f32, {kRows, kColumns})),
+                                  encoded_rows(Encoding::kRowU4F16, {kRows, kColumns})}) {
+    for (const int64_t at : {0, 2, 3, 702, 703, 704, 1103, 1167, 1168, 1199}) {
+      for (const int64_t index : {int64_t{-1}, -kRows - 1, kRows, INT64_MIN, INT64_MAX}) {
+        BagProblem problem;
+        problem.specs.data = data;
+        problem.specs.indices = TensorSpec(i64, {kEntries});
+        problem.specs.segments = TensorSpec(i64, {7});
+        problem.specs.weights = TensorSpec(at % 2 == 0 ? f32 : f16, {kEntries});
+        problem.options.pool = at % 3 == 0 ? Pool::kMax : Pool::kMean;
+        problem.options.rule.out_of_range = OutOfRange::kSkip;
+        problem.make_tensors(rng);
+        problem.segments.set_all(segments_of(lengths, SegmentForm::kOffsets, false));
+        problem.indices.set(at, index);
+        expect_reference(problem);
+        if (HasFatalFailure()) {
+          return;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryTarget, RefusesAnIndexThatIsReadWhereRowsAreJoined) {
+  const OnlyTarget only(GetParam());
+  Rng rng(39);
+  for (const int64_t at : {0, 40, 99}) {
+    BagProblem problem =
+        small_bags(rng, TensorSpec(f32, {5, 40}), Pool::kSum, false, {}, TensorSpec(i64, {20, 5}));
+    problem.indices.set(at, 5);
+    const BagResult got =
+        problem.on_host({.threads = 1, .kernel = "cpu.bag", .output_is_fresh = true});
+    EXPECT_EQ(got.error, problem.on_reference().error);
+    EXPECT_NE(got.error, "");
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Bags of floats, and of rows with scales in them. A thread takes a range of bags: it resolves some
-// hundred entries at a time, so that rows of the next bags are on their way while one is summed. A
-// bag that is longer than a thread's share is shared by columns: each sum stays in order.
+// Bags of floats, and of rows with scales in them. A thread takes a range of bags, some hundred
+// entries at a time, so that rows of the next bags are on their way while one is summed. Indices
+// that are rows as they stand are read where the rows are joined; others are resolved to a list
+// before. A bag that is longer than a thread's share is shared by columns: each sum stays in order.
 #include "backends/cpu/bag/bag.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace sheaf::cpu {
 namespace {
 
-constexpr int64_t kBlock = 512;         // entries resolved at a time: 6 KiB of offsets and weights
+constexpr int64_t kBlock = 512;         // bags, and entries that are listed, at a time
 constexpr int64_t kStackFloats = 1024;  // sums of a bag that need no memory from the heap
 // A cache line of f32: threads that share a bag own columns of whole lines.
 constexpr int64_t kColumnsPerLine = 16;
@@ -24,6 +25,12 @@ constexpr int64_t kColumnsPerLine = 16;
 float weight_at(const BagNest& nest, const std::byte* weights, int64_t p) {
   const std::byte* const at = weights + nest.weights.at(p) * nest.weight_type.bytes();
   return stored_float(nest.weight_type, at, 0);
+}
+
+int64_t row_bytes(const BagNest& nest) {
+  return nest.rows.encoding == Encoding::kPlain
+             ? nest.elements * nest.rows.type.bytes()
+             : encoded_row_bytes(nest.rows.encoding, nest.elements);
 }
 
 // Pools the bags of a range, columns [begin, end) of each.
@@ -38,11 +45,16 @@ class PoolWalk {
         cancel_(launch.cancel),
         reader_(nest, buffers.indices),
         routine_(routine),
+        direct_(reads_directly(nest)),
         block_{.table = buffers.data.stored,
+               .extent = nest.extent,
+               .row_stride = nest.rows.row_stride,
                .rows = rows_,
                .weights = weights_,
-               .parts = parts_,
-               .part_count = 0,
+               .offsets = offsets_,
+               .bags = 0,
+               .before = 0,
+               .ends = true,
                .elements = nest.elements,
                .begin = 0,
                .end = nest.elements,
@@ -51,7 +63,7 @@ class PoolWalk {
                .output = buffers.output,
                .bag_stride = nest.bag_stride,
                .sums = scratch} {
-    if (!nest.weighted && reduction_of(nest.pool) != Reduction::kAdd) {
+    if (!nest.weighted && nest.pool == Pool::kMul) {
       std::fill_n(weights_, kBlock, 1.0F);
     }
   }
@@ -63,58 +75,88 @@ class PoolWalk {
     int64_t s = bags.begin;
     int64_t p = s < bags.end ? entries_of(nest_, buffers_, s).begin : 0;
     while (s < bags.end) {
-      const int64_t work = resolve_block(s, p, bags.end);
+      const int64_t first = s;
+      const int64_t work = fill_block(s, p, bags.end);
       if (!good_ || cancel_.before_rows(work, nest_.elements * 4)) {
         return good_;
       }
-      routine_(block_);
+      const int64_t pooled = routine_(block_);
+      if (pooled < block_.bags) {  // an index is no row as it stands
+        direct_ = false;
+        s = first + pooled;
+        p = offsets_[pooled];
+        before_ = pooled == 0 ? block_.before : 0;
+      }
     }
     return good_;
   }
 
  private:
+  // Whether indices and weights lie as the routine reads them.
+  static bool reads_directly(const BagNest& nest) {
+    const bool rows =
+        nest.indexed && nest.index_type == i64 && is_packed(nest.indices, nest.entries);
+    const bool weights = nest.weighted
+                             ? nest.weight_type == f32 && is_packed(nest.weights, nest.entries)
+                             : nest.pool != Pool::kMul;
+    return rows && weights && nest.padding < 0;
+  }
+
   // From entry p of bag s on; leaves both behind the last entry of the block. A bag that fits into
   // a block is not cut. Returns the number of rows and bags.
-  int64_t resolve_block(int64_t& s, int64_t& p, int64_t last_bag) {
-    int64_t filled = 0;
-    int64_t read = 0;
-    int64_t bags = 0;
-    int64_t parts = 0;
-    for (; s < last_bag && bags < most_; ++bags) {
-      const int64_t end = entries_of(nest_, buffers_, s).end;
-      if (read > 0 && end - p > most_ - read) {
+  int64_t fill_block(int64_t& s, int64_t& p, int64_t last_bag) {
+    // The last indices are listed: behind a list there is something to read.
+    direct_ = direct_ && std::min(end_of(s), p + most_) + kMostAhead <= nest_.entries;
+    const int64_t most =
+        direct_ ? std::min(most_, nest_.entries - kMostAhead - p) : std::min(most_, kBlock);
+    const int64_t first = p;
+    block_.bags = 0;
+    block_.before = before_;
+    block_.output = buffers_.output + s * nest_.bag_stride;
+    offsets_[0] = direct_ ? p : 0;
+    int64_t* filled = offsets_;
+    while (s < last_bag && block_.bags < kBlock) {
+      const int64_t end = end_of(s);
+      if (block_.bags > 0 && end - first > most) {
         break;
       }
-      const int64_t until = p + std::min(end - p, most_);
-      const int64_t count = resolve_entries(p, until, filled);
-      read += until - p;
-      filled += count;
+      const int64_t until = std::min(end, first + most);
+      filled[1] = direct_ ? until : *filled + list_rows(p, until, *filled);
+      ++filled;
+      ++block_.bags;
       p = until;
-      if (before_ + count > 0) {
-        parts_[parts++] = {s, count, before_, until == end};
-      } else if (until == end) {
-        write_empty(s);
-      }
-      if (until < end) {
-        before_ += count;
-        ++bags;
+      before_ += *filled - filled[-1];
+      block_.ends = until == end;
+      if (!block_.ends) {
         break;
+      }
+      if (before_ == 0) {
+        write_empty(s);
       }
       before_ = 0;
       ++s;
     }
-    std::fill_n(rows_ + filled, kRowsAhead, filled > 0 ? rows_[filled - 1] : 0);
-    block_.part_count = parts;
-    return filled + bags;
+    set_rows(*filled);
+    return *filled - offsets_[0] + block_.bags;
+  }
+
+  int64_t end_of(int64_t s) const { return entries_of(nest_, buffers_, s).end; }
+
+  // The rows that the block's offsets count: `listed` of a list, or all indices.
+  void set_rows(int64_t listed) {
+    block_.rows = direct_ ? reinterpret_cast<const LooseRow*>(buffers_.indices) : rows_;
+    block_.weights = direct_ ? reinterpret_cast<const LooseFloat*>(buffers_.weights) : weights_;
+    if (!direct_) {
+      std::fill_n(rows_ + listed, kMostAhead, listed > 0 ? rows_[listed - 1] : 0);
+    }
   }
 
   // Lists the rows of entries [p, until) from rows_[first] on: how many there are.
-  int64_t resolve_entries(int64_t p, int64_t until, int64_t first) {
+  int64_t list_rows(int64_t p, int64_t until, int64_t first) {
     const EntryReader<Index> reader = reader_;
-    const int64_t stride = nest_.rows.row_stride;
     int64_t filled = first;
     while (true) {
-      const int64_t simple = reader.simple_rows(p, until, stride, rows_ + filled);
+      const int64_t simple = reader.simple_rows(p, until, rows_ + filled);
       read_weights(p, filled, simple);
       p += simple;
       filled += simple;
@@ -123,7 +165,7 @@ class PoolWalk {
       }
       const int64_t row = reader.row(p);
       if (row >= 0) {
-        rows_[filled] = row * stride;
+        rows_[filled] = row;
         read_weights(p, filled++, 1);
       } else if (row == kOutside && launch_.check_while_moving) {
         good_ = false;
@@ -147,27 +189,21 @@ class PoolWalk {
     }
   }
 
-  int64_t row_bytes() const {
-    return nest_.rows.encoding == Encoding::kPlain
-               ? nest_.elements * nest_.rows.type.bytes()
-               : encoded_row_bytes(nest_.rows.encoding, nest_.elements);
-  }
-
   const BagNest& nest_;
   const BagBuffers& buffers_;
   const Launch& launch_;
   CancelPoint cancel_;
   const EntryReader<Index> reader_;
   PoolBlock routine_;
+  bool direct_;  // indices are rows as they stand, so far
   BagBlock block_;
-  // Entries, and bags, of a block: fewer than fit where rows are long, so that a cancelled run ends
-  // soon.
-  int64_t most_ =
-      std::clamp<int64_t>(CancelPoint::kPieceBytes / std::max<int64_t>(row_bytes(), 1), 1, kBlock);
+  // Entries of a block, so many that a cancelled run ends soon.
+  const int64_t most_ =
+      std::max<int64_t>(CancelPoint::kPieceBytes / std::max<int64_t>(row_bytes(nest_), 1), 1);
   int64_t before_ = 0;  // rows of the current bag in earlier blocks
   bool good_ = true;
-  BagPart parts_[kBlock];
-  int64_t rows_[kBlock + kRowsAhead];
+  int64_t offsets_[kBlock + 1];
+  int64_t rows_[kBlock + kMostAhead];
   float weights_[kBlock];
 };
 

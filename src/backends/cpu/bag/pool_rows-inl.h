@@ -10,6 +10,7 @@
 #define SHEAF_CPU_POOL_ROWS_INL
 #endif
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -69,47 +70,64 @@ constexpr float start_of() {
                                          : 0.0F;
 }
 
-// The rows of one part, and where their sums are.
-struct PartRows {
+// The rows [first, end) of one bag, or of a part of it, and where their sums are.
+struct BagRows {
   const std::byte* table;
-  const int64_t* rows;
-  const float* weights;
-  int64_t count;
+  int64_t extent, row_stride;
+  const LooseRow* numbers;
+  const LooseFloat* weights;
   int64_t elements;
+  int64_t first, end;
   float* sums;
   bool starts;  // the bag has no rows before these
+
+  HWY_INLINE bool has(int64_t number) const {
+    return static_cast<uint64_t>(number) < static_cast<uint64_t>(extent);
+  }
 };
 
-// Elements [e, e + count) of a row that is joined soon, and its scale.
+HWY_INLINE void prefetch_at(uintptr_t address) {
+  __builtin_prefetch(reinterpret_cast<const void*>(address));  // NOLINT(performance-no-int-to-ptr)
+}
+
+// `count` elements of a row that is joined soon, and its scale; `first` and `scale` are as in
+// row_sources-inl.h. A number that is no row is some address, of which a prefetch makes nothing.
 template <class Source>
-HWY_INLINE void prefetch_row(const std::byte* row, int64_t elements, int64_t e, int64_t count) {
-  constexpr int64_t kLineBytes = 64;
-  const std::byte* const first = row + Source::kFirst + e * Source::kBits / 8;
-  const int64_t bytes = count * Source::kBits / 8;
-  for (int64_t at = 0; at < bytes; at += kLineBytes) {
-    __builtin_prefetch(first + at);
+HWY_INLINE void prefetch_row(const BagRows& bag, int64_t r, const std::byte* first, int64_t count,
+                             int64_t scale) {
+  constexpr uintptr_t kLineBytes = 64;
+  // Some 2 KiB of short rows cover a memory's latency; x86-64 has more requests in flight.
+  constexpr int64_t kAhead = HWY_ARCH_X86 && Source::kBits < 32 ? kMostAhead : kMostAhead / 2;
+  const auto number = static_cast<uintptr_t>(bag.numbers[r + kAhead]);
+  const uintptr_t at =
+      reinterpret_cast<uintptr_t>(first) + number * static_cast<uintptr_t>(bag.row_stride);
+  const auto bytes = static_cast<uintptr_t>(count * Source::kBits / 8);
+  for (uintptr_t line = 0; line < bytes; line += kLineBytes) {
+    prefetch_at(at + line);
   }
-  __builtin_prefetch(Source::kScaleBehind ? row + (elements * Source::kBits + 7) / 8
-                                          : first + bytes - 1);
+  prefetch_at(at + (Source::kScaled ? static_cast<uintptr_t>(scale) : bytes - 1));
 }
 
 // Columns from element `e` on, through all rows: a vector of them for each number of the sequence.
-// Vectors of some instruction sets have no size, so they are arguments and no array.
+// Vectors of some instruction sets have no size, so they are arguments and no array. False: a row
+// is not in the table, and nothing was written.
 template <class Source, Reduction kReduction, bool kWeighted, int... kNumbers, class... Vectors>
-HWY_INLINE void join_vectors(const PartRows& part, int64_t e,
+HWY_INLINE bool join_vectors(const BagRows& rows, int64_t e,
                              std::integer_sequence<int, kNumbers...> /*numbers*/, Vectors... sums) {
   const Floats d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const std::byte* const table = part.table;
-  const int64_t* const rows = part.rows;
-  const int64_t count = part.count;
-  const int64_t elements = part.elements;
+  const BagRows bag = rows;  // in registers
+  const std::byte* const first = bag.table + Source::kFirst + e * Source::kBits / 8;
+  const int64_t scale = scale_from<Source>(bag.elements, e);
   constexpr bool kWhole = sizeof...(kNumbers) % 4 == 0;
-  for (int64_t r = 0; r < count; ++r) {
-    prefetch_row<Source>(table + rows[r + kRowsAhead], elements, e,
-                         lanes * int64_t{sizeof...(kNumbers)});
-    const Source source(table + rows[r], elements, e);
-    const auto weight = hn::Set(d, kWeighted ? part.weights[r] : 1.0F);
+  for (int64_t r = bag.first; r < bag.end; ++r) {
+    prefetch_row<Source>(bag, r, first, lanes * int64_t{sizeof...(kNumbers)}, scale);
+    const int64_t named = bag.numbers[r];
+    if (HWY_UNLIKELY(!bag.has(named))) {
+      return false;
+    }
+    const Source source(first + named * bag.row_stride, scale);
+    const auto weight = hn::Set(d, kWeighted ? bag.weights[r] : 1.0F);
     const auto step = [&](Vector before, int number) HWY_ATTR {
       Vector row = source.template vector<kWhole>(d, number * lanes);
       if constexpr (kWeighted) {
@@ -119,76 +137,85 @@ HWY_INLINE void join_vectors(const PartRows& part, int64_t e,
     };
     ((sums = step(sums, kNumbers)), ...);
   }
-  (hn::StoreU(one_nan_vector(sums), d, part.sums + e + kNumbers * lanes), ...);
+  (hn::StoreU(one_nan_vector(sums), d, bag.sums + e + kNumbers * lanes), ...);
+  return true;
 }
 
 template <class Source, Reduction kReduction, bool kWeighted, int... kNumbers>
-HWY_INLINE void join_columns(const PartRows& part, int64_t e,
+HWY_INLINE bool join_columns(const BagRows& bag, int64_t e,
                              std::integer_sequence<int, kNumbers...> numbers) {
   const Floats d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto start = hn::Set(d, start_of<kReduction>());
   const auto first = [&](int number) HWY_ATTR {
-    return part.starts ? start : hn::LoadU(d, part.sums + e + number * lanes);
+    return bag.starts ? start : hn::LoadU(d, bag.sums + e + number * lanes);
   };
-  join_vectors<Source, kReduction, kWeighted>(part, e, numbers, first(kNumbers)...);
+  return join_vectors<Source, kReduction, kWeighted>(bag, e, numbers, first(kNumbers)...);
 }
 
 // Column by column.
 template <class Source, Reduction kReduction, bool kWeighted>
-HWY_INLINE void join_few(const PartRows& part, int64_t begin, int64_t end) {
+HWY_INLINE bool join_few(const BagRows& bag, int64_t begin, int64_t end) {
   for (int64_t e = begin; e < end; ++e) {
-    float sum = part.starts ? start_of<kReduction>() : part.sums[e];
-    for (int64_t r = 0; r < part.count; ++r) {
+    const std::byte* const first = bag.table + Source::kFirst + e * Source::kBits / 8;
+    const int64_t scale = scale_from<Source>(bag.elements, e);
+    float sum = bag.starts ? start_of<kReduction>() : bag.sums[e];
+    for (int64_t r = bag.first; r < bag.end; ++r) {
       if (e == begin) {
-        prefetch_row<Source>(part.table + part.rows[r + kRowsAhead], part.elements, e, end - e);
+        prefetch_row<Source>(bag, r, first, end - e, scale);
       }
-      float row = Source(part.table + part.rows[r], part.elements, e).one(0);
+      const int64_t named = bag.numbers[r];
+      if (!bag.has(named)) {
+        return false;
+      }
+      float row = Source(first + named * bag.row_stride, scale).one(e);
       if constexpr (kWeighted) {
-        row = row * part.weights[r];
+        row = row * bag.weights[r];
       }
       sum = reduced_float<kReduction>(sum, row);
     }
-    part.sums[e] = sum;
+    bag.sums[e] = sum;
   }
+  return true;
 }
 
 template <class Source, Reduction kReduction, bool kWeighted>
-HWY_INLINE void join_part(const PartRows& part, int64_t begin, int64_t end) {
+HWY_INLINE bool join_rows(const BagRows& bag, int64_t begin, int64_t end) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(Floats()));
-  const auto join = [&](int64_t first, auto numbers) HWY_ATTR {
-    join_columns<Source, kReduction, kWeighted>(part, first, numbers);
-  };
   int64_t e = begin;
+  const auto join = [&](int64_t at, auto numbers) HWY_ATTR {
+    e = at + lanes * int64_t{numbers.size()};
+    return join_columns<Source, kReduction, kWeighted>(bag, at, numbers);
+  };
   constexpr bool kCompares = kReduction == Reduction::kMax || kReduction == Reduction::kMin;
   if constexpr (Source::kMostVectors == 16 && !kCompares) {  // comparing takes registers
-    for (; e + 16 * lanes <= end; e += 16 * lanes) {
-      join(e, std::make_integer_sequence<int, 16>());
+    while (e + 16 * lanes <= end) {
+      if (!join(e, std::make_integer_sequence<int, 16>())) {
+        return false;
+      }
     }
   }
-  for (; e + 8 * lanes <= end; e += 8 * lanes) {
-    join(e, std::make_integer_sequence<int, 8>());
+  while (e + 8 * lanes <= end) {
+    if (!join(e, std::make_integer_sequence<int, 8>())) {
+      return false;
+    }
   }
-  if (e + 4 * lanes <= end) {
-    join(e, std::make_integer_sequence<int, 4>());
-    e += 4 * lanes;
+  if (e + 4 * lanes <= end && !join(e, std::make_integer_sequence<int, 4>())) {
+    return false;
   }
-  if (e + 2 * lanes <= end) {
-    join(e, std::make_integer_sequence<int, 2>());
-    e += 2 * lanes;
+  if (e + 2 * lanes <= end && !join(e, std::make_integer_sequence<int, 2>())) {
+    return false;
   }
-  if (e + lanes <= end) {
-    join(e, std::make_integer_sequence<int, 1>());
-    e += lanes;
+  if (e + lanes <= end && !join(e, std::make_integer_sequence<int, 1>())) {
+    return false;
   }
   // The last vector ends with the last column. What it has in common with the one before is joined
   // twice, to the same sums, where both begin without any.
   const bool whole_bytes = (end - lanes) * Source::kBits % 8 == 0;
-  if (e < end && part.starts && end - lanes >= begin && whole_bytes) {
-    join(end - lanes, std::make_integer_sequence<int, 1>());
-    e = end;
+  if (e < end && bag.starts && end - lanes >= begin && whole_bytes) {
+    return join(end - lanes, std::make_integer_sequence<int, 1>());
   }
-  join_few<Source, kReduction, kWeighted>(part, e, end);
+  return join_few<Source, kReduction, kWeighted>(bag, e, end);
 }
 
 using LooseBits [[gnu::aligned(1), gnu::may_alias]] = uint16_t;  // outputs may begin at any byte
@@ -235,13 +262,13 @@ HWY_INLINE void divide_sums(Pool pool, int64_t rows, float* sums, int64_t count)
   }
 }
 
-// The columns of a bag that has all of its rows.
-inline void finish_bag(const BagBlock& block, const BagPart& part, float* sums, std::byte* output) {
+// The columns of a bag that has all of its rows, which are so many.
+HWY_NOINLINE void finish_bag(const BagBlock& block, int64_t rows, float* sums, std::byte* output) {
   const int64_t count = block.end - block.begin;
   float* const first = sums + block.begin;
   std::byte* const to = output + block.begin * block.output_type.bytes();
   if (divides(block.pool)) {
-    divide_sums(block.pool, part.before + part.count, first, count);
+    divide_sums(block.pool, rows, first, count);
   }
   if (block.output_type != f32) {
     narrow(block.output_type == f16, first, to, count);
@@ -251,22 +278,37 @@ inline void finish_bag(const BagBlock& block, const BagPart& part, float* sums, 
 }
 
 template <class Source, Reduction kReduction, bool kWeighted>
-void pool_block(const BagBlock& block) {
-  PartRows rows{block.table, block.rows, block.weights, 0, block.elements, block.sums, true};
+int64_t pool_block(const BagBlock& block) {
+  BagRows bag{.table = block.table,
+              .extent = block.extent,
+              .row_stride = block.row_stride,
+              .numbers = block.rows,
+              .weights = block.weights,
+              .elements = block.elements,
+              .first = 0,
+              .end = block.offsets[0],
+              .sums = block.sums,
+              .starts = true};
   const bool sums_are_output = block.sums == nullptr && !divides(block.pool);
-  for (int64_t i = 0; i < block.part_count; ++i) {
-    const BagPart& part = block.parts[i];
-    std::byte* const output = block.output + part.bag * block.bag_stride;
-    rows.count = part.count;
-    rows.starts = part.before == 0;
-    rows.sums = block.sums != nullptr ? block.sums : reinterpret_cast<float*>(output);
-    join_part<Source, kReduction, kWeighted>(rows, block.begin, block.end);
-    rows.rows += part.count;
-    rows.weights += kWeighted ? part.count : 0;
-    if (part.ends && !sums_are_output) {
-      finish_bag(block, part, rows.sums, output);
+  std::byte* output = block.output;
+  int64_t before = block.before;
+  for (int64_t i = 0; i < block.bags; ++i, output += block.bag_stride, before = 0) {
+    bag.first = bag.end;
+    bag.end = block.offsets[i + 1];
+    bag.starts = before == 0;
+    const int64_t count = before + bag.end - bag.first;
+    if (HWY_UNLIKELY(count == 0)) {
+      continue;
+    }
+    bag.sums = block.sums != nullptr ? block.sums : reinterpret_cast<float*>(output);
+    if (!join_rows<Source, kReduction, kWeighted>(bag, block.begin, block.end)) {
+      return i;
+    }
+    if (!sums_are_output && (i + 1 < block.bags || block.ends)) {
+      finish_bag(block, count, bag.sums, output);
     }
   }
+  return block.bags;
 }
 
 }  // namespace sheaf::cpu::HWY_NAMESPACE

@@ -16,17 +16,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace sheaf::cpu::HWY_NAMESPACE {
 
-// Weights of 1 change no bit: only sums have loops without any.
+template <class Source, Reduction kReduction>
+PoolBlock pick_weighted(bool weighted) {
+  return weighted ? pool_block<Source, kReduction, true> : pool_block<Source, kReduction, false>;
+}
+
 template <class Source>
 PoolBlock pick_pool(Pool pool, bool weighted) {
   switch (reduction_of(pool)) {
-    case Reduction::kMax: return pool_block<Source, Reduction::kMax, true>;
-    case Reduction::kMin: return pool_block<Source, Reduction::kMin, true>;
-    case Reduction::kMul: return pool_block<Source, Reduction::kMul, true>;
-    default: break;
+    case Reduction::kMax: return pick_weighted<Source, Reduction::kMax>(weighted);
+    case Reduction::kMin: return pick_weighted<Source, Reduction::kMin>(weighted);
+    case Reduction::kMul: return pool_block<Source, Reduction::kMul, true>;  // weights of 1 do
+    default: return pick_weighted<Source, Reduction::kAdd>(weighted);
   }
-  return weighted ? pool_block<Source, Reduction::kAdd, true>
-                  : pool_block<Source, Reduction::kAdd, false>;
 }
 
 PoolBlock target_pooler(const EncodedRows& rows, Pool pool, bool weighted) {

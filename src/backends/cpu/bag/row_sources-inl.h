@@ -34,6 +34,7 @@ constexpr int kMostSums = 8;  // of 16
 // Whether f16 and f32 are converted by one instruction, which rounds as float_bits.h does. SVE's
 // way back was not tried.
 #undef SHEAF_CPU_CONVERTS_F16
+#undef SHEAF_CPU_LOOKS_UP_CODES
 #if (HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON) || \
     (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C))
 #define SHEAF_CPU_CONVERTS_F16 1
@@ -42,24 +43,35 @@ constexpr int kMostSums = 8;  // of 16
 #endif
 
 // A source reads elements of one row as floats, from element `e` on: vector(i) those from e + i on,
-// one(i) the first of them. kWhole: the 16 elements that i is among, from a multiple of 16 on, are
-// all wanted: NEON loads narrow ones once for several vectors. What it needs of the row as a whole
-// is read before. kMostVectors: how many are joined at a time without registers going to memory
-// (frames of SVE registers are more than valgrind 3.19 can read). kBits: of an element. kFirst: the
-// byte of the row that has the first. kScaleBehind: a scale follows the last.
+// one(e) that element. kWhole: the 16 elements that i is among, from a multiple of 16 on, are all
+// wanted: NEON loads narrow ones once for several vectors. It is made of where element `e` is
+// stored and how many bytes from there the row's scale is. kMostVectors: how many are joined at a
+// time without registers going to memory (frames of SVE registers are more than valgrind 3.19 can
+// read). kBits: of an element. kFirst: the byte of the row that has the first.
+
+// Where the scale of a row is, in bytes from element e; 0 where there is none.
+template <class Source>
+HWY_INLINE int64_t scale_from(int64_t elements, int64_t e) {
+  if constexpr (!Source::kScaled) {
+    return 0;
+  }
+  const int64_t codes = (elements * Source::kBits + 7) / 8;
+  return (Source::kFirst > 0 ? -Source::kFirst : codes) - e * Source::kBits / 8;
+}
+
 struct FloatRow {
   static constexpr int kMostVectors = kMostSums;
   static constexpr int64_t kBits = 32, kFirst = 0;
-  static constexpr bool kScaleBehind = false;
-  HWY_INLINE FloatRow(const std::byte* row, int64_t /*elements*/, int64_t e)
-      : first(reinterpret_cast<const float*>(row) + e) {}
+  static constexpr bool kScaled = false;
+  HWY_INLINE FloatRow(const std::byte* at, int64_t /*scale*/)
+      : first(reinterpret_cast<const float*>(at)) {}
   template <bool kWhole>
   HWY_INLINE Vector vector(Floats d, int64_t i) const {
     return hn::LoadU(d, first + i);
   }
-  HWY_INLINE float one(int64_t i) const {
+  HWY_INLINE float one(int64_t /*e*/) const {
     float value;
-    __builtin_memcpy(&value, first + i, sizeof value);
+    __builtin_memcpy(&value, first, sizeof value);
     return value;
   }
   const float* first;
@@ -68,9 +80,9 @@ struct FloatRow {
 struct HalfRow {
   static constexpr int kMostVectors = kMostSums;
   static constexpr int64_t kBits = 16, kFirst = 0;
-  static constexpr bool kScaleBehind = false;
-  HWY_INLINE HalfRow(const std::byte* row, int64_t /*elements*/, int64_t e)
-      : first(reinterpret_cast<const uint16_t*>(row) + e) {}
+  static constexpr bool kScaled = false;
+  HWY_INLINE HalfRow(const std::byte* at, int64_t /*scale*/)
+      : first(reinterpret_cast<const uint16_t*>(at)) {}
   template <bool kWhole>
   HWY_INLINE Vector vector(Floats d, int64_t i) const {
 #if SHEAF_CPU_CONVERTS_F16 || HWY_ARCH_ARM_A64
@@ -90,9 +102,9 @@ struct HalfRow {
     return hn::Or(hn::Or(finite, hn::BitCast(d, special)), hn::BitCast(d, sign));
 #endif
   }
-  HWY_INLINE float one(int64_t i) const {
+  HWY_INLINE float one(int64_t /*e*/) const {
     uint16_t bits;
-    __builtin_memcpy(&bits, first + i, sizeof bits);
+    __builtin_memcpy(&bits, first, sizeof bits);
     return Float16::widen(bits);
   }
   const uint16_t* first;
@@ -101,9 +113,9 @@ struct HalfRow {
 struct BrainRow {
   static constexpr int kMostVectors = kMostSums;
   static constexpr int64_t kBits = 16, kFirst = 0;
-  static constexpr bool kScaleBehind = false;
-  HWY_INLINE BrainRow(const std::byte* row, int64_t /*elements*/, int64_t e)
-      : first(reinterpret_cast<const uint16_t*>(row) + e) {}
+  static constexpr bool kScaled = false;
+  HWY_INLINE BrainRow(const std::byte* at, int64_t /*scale*/)
+      : first(reinterpret_cast<const uint16_t*>(at)) {}
   template <bool kWhole>
   HWY_INLINE Vector vector(Floats d, int64_t i) const {
 #if HWY_TARGET == HWY_NEON
@@ -117,9 +129,9 @@ struct BrainRow {
     const auto bits = hn::PromoteTo(Words(), hn::LoadU(Halves(), first + i));
     return hn::BitCast(d, hn::ShiftLeft<16>(bits));
   }
-  HWY_INLINE float one(int64_t i) const {
+  HWY_INLINE float one(int64_t /*e*/) const {
     uint16_t bits;
-    __builtin_memcpy(&bits, first + i, sizeof bits);
+    __builtin_memcpy(&bits, first, sizeof bits);
     return BFloat16::widen(bits);
   }
   const uint16_t* first;
@@ -131,13 +143,12 @@ struct ScaleAndBias {
 };
 
 template <Encoding kEncoding>
-HWY_INLINE ScaleAndBias read_scale(const std::byte* row, int64_t elements) {
+HWY_INLINE ScaleAndBias read_scale(const std::byte* at) {
   if constexpr (kEncoding == Encoding::kRowU8F32) {
-    const RowScale read = row_scale<kEncoding>(row, elements);
-    return {read.scale, read.bias};
+    ScaleAndBias read;
+    __builtin_memcpy(&read, at, sizeof read);
+    return read;
   } else {
-    const std::byte* const at =
-        kEncoding == Encoding::kRowU8F16Front ? row : row + (elements + 1) / 2;
 #if SHEAF_CPU_CONVERTS_F16
     const hn::CappedTag<float, 2> two;
     const hn::Rebind<hwy::float16_t, decltype(two)> halves;
@@ -153,13 +164,25 @@ HWY_INLINE ScaleAndBias read_scale(const std::byte* row, int64_t elements) {
   }
 }
 
-HWY_INLINE Vector scaled_ints(hn::Vec<Ints> codes, ScaleAndBias by) {
+// The product of a code and a scale of f16 is a float, so nothing is lost if it is not rounded: one
+// instruction does both steps. Scales of f32 need two.
+template <Encoding kEncoding>
+HWY_INLINE Vector scaled_floats(Vector codes, ScaleAndBias by) {
   const Floats d;
-  return hn::Add(hn::Mul(hn::ConvertTo(d, codes), hn::Set(d, by.scale)), hn::Set(d, by.bias));
+  const auto scale = hn::Set(d, by.scale);
+  const auto bias = hn::Set(d, by.bias);
+  return kEncoding == Encoding::kRowU8F32 ? hn::Add(hn::Mul(codes, scale), bias)
+                                          : hn::MulAdd(codes, scale, bias);
 }
 
+template <Encoding kEncoding>
+HWY_INLINE Vector scaled_ints(hn::Vec<Ints> codes, ScaleAndBias by) {
+  return scaled_floats<kEncoding>(hn::ConvertTo(Floats(), codes), by);
+}
+
+template <Encoding kEncoding>
 HWY_INLINE Vector scaled(hn::Vec<Bytes> codes, ScaleAndBias by) {
-  return scaled_ints(hn::PromoteTo(Ints(), codes), by);
+  return scaled_ints<kEncoding>(hn::PromoteTo(Ints(), codes), by);
 }
 
 #if HWY_TARGET == HWY_NEON
@@ -184,28 +207,44 @@ template <Encoding kEncoding>
 struct ByteRow {
   static constexpr int kMostVectors = 8;
   static constexpr int64_t kBits = 8, kFirst = kEncoding == Encoding::kRowU8F16Front ? 4 : 0;
-  static constexpr bool kScaleBehind = kFirst == 0;
-  HWY_INLINE ByteRow(const std::byte* row, int64_t elements, int64_t e)
-      : codes(reinterpret_cast<const uint8_t*>(row) + kFirst + e),
-        by(read_scale<kEncoding>(row, elements)) {}
+  static constexpr bool kScaled = true;
+  HWY_INLINE ByteRow(const std::byte* at, int64_t scale)
+      : codes(reinterpret_cast<const uint8_t*>(at)), by(read_scale<kEncoding>(at + scale)) {}
   template <bool kWhole>
   HWY_INLINE Vector vector(Floats /*d*/, int64_t i) const {
 #if HWY_TARGET == HWY_NEON
     if constexpr (kWhole) {
-      return scaled_ints(four_of(hn::LoadU(Sixteen(), codes + i / 16 * 16), i), by);
+      return scaled_ints<kEncoding>(four_of(hn::LoadU(Sixteen(), codes + i / 16 * 16), i), by);
     }
 #endif
-    return scaled(hn::LoadU(Bytes(), codes + i), by);
+    return scaled<kEncoding>(hn::LoadU(Bytes(), codes + i), by);
   }
-  HWY_INLINE float one(int64_t i) const {
-    const float product = static_cast<float>(codes[i]) * by.scale;
+  HWY_INLINE float one(int64_t /*e*/) const {
+    const float product = static_cast<float>(codes[0]) * by.scale;
     return product + by.bias;
   }
   const uint8_t* codes;
   ScaleAndBias by;
 };
 
-#if HWY_TARGET != HWY_SCALAR
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+#define SHEAF_CPU_LOOKS_UP_CODES 1
+#else
+#define SHEAF_CPU_LOOKS_UP_CODES 0
+#endif
+
+#if SHEAF_CPU_LOOKS_UP_CODES
+// The numbers that 16 codes stand for, each of which is half a byte. A row has no more than 16
+// different ones, so they are decoded once and picked by a permutation, which takes the low four
+// bits of each lane.
+HWY_INLINE Vector looked_up(Vector decoded, const uint8_t* codes) {
+  const __m512i shifts =
+      _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28);
+  const __m512i low = _mm512_broadcastd_epi32(_mm_loadu_si32(codes));
+  const __m512i both = _mm512_mask_broadcastd_epi32(low, 0xFF00, _mm_loadu_si32(codes + 4));
+  return Vector{_mm512_permutexvar_ps(_mm512_srlv_epi32(both, shifts), decoded.raw)};
+}
+#elif HWY_TARGET != HWY_SCALAR
 // The halves of bytes, the low one first. Each byte becomes two, itself and its high half, of which
 // the low four bits stay.
 template <class D>
@@ -220,34 +259,42 @@ HWY_INLINE hn::Vec<D> halves_of(D d, const uint8_t* codes) {
 
 // Two codes in a byte, the first in its low half. Vectors begin at even elements.
 struct NibbleRow {
+  static constexpr Encoding kEncoding = Encoding::kRowU4F16;
   static constexpr int kMostVectors = 8;
   static constexpr int64_t kBits = 4, kFirst = 0;
-  static constexpr bool kScaleBehind = true;
-  HWY_INLINE NibbleRow(const std::byte* row, int64_t elements, int64_t e)
-      : codes(reinterpret_cast<const uint8_t*>(row) + e / 2),
-        odd(e % 2),
-        by(read_scale<Encoding::kRowU4F16>(row, elements)) {}
+  static constexpr bool kScaled = true;
+  HWY_INLINE NibbleRow(const std::byte* at, int64_t scale)
+      : codes(reinterpret_cast<const uint8_t*>(at)), by(read_scale<kEncoding>(at + scale)) {
+#if SHEAF_CPU_LOOKS_UP_CODES
+    decoded = scaled_floats<kEncoding>(hn::Iota(Floats(), 0.0F), by);
+#endif
+  }
   template <bool kWhole>
   HWY_INLINE Vector vector([[maybe_unused]] Floats d, int64_t i) const {
 #if HWY_TARGET == HWY_SCALAR
-    return hn::Set(d, one(i));
+    const int code = codes[i / 2] >> (4 * (i % 2)) & 15;
+    return scaled_floats<kEncoding>(hn::Set(d, static_cast<float>(code)), by);
+#elif SHEAF_CPU_LOOKS_UP_CODES
+    return looked_up(decoded, codes + i / 2);
 #else
 #if HWY_TARGET == HWY_NEON
     if constexpr (kWhole) {
-      return scaled_ints(four_of(halves_of(Sixteen(), codes + i / 16 * 8), i), by);
+      return scaled_ints<kEncoding>(four_of(halves_of(Sixteen(), codes + i / 16 * 8), i), by);
     }
 #endif
-    return scaled(halves_of(Bytes(), codes + i / 2), by);
+    return scaled<kEncoding>(halves_of(Bytes(), codes + i / 2), by);
 #endif
   }
-  HWY_INLINE float one(int64_t i) const {
-    const int code = codes[(odd + i) / 2] >> (4 * ((odd + i) % 2)) & 15;
+  HWY_INLINE float one(int64_t e) const {
+    const int code = codes[0] >> (4 * (e % 2)) & 15;
     const float product = static_cast<float>(code) * by.scale;
     return product + by.bias;
   }
   const uint8_t* codes;
-  int64_t odd;
   ScaleAndBias by;
+#if SHEAF_CPU_LOOKS_UP_CODES
+  Vector decoded;
+#endif
 };
 
 }  // namespace sheaf::cpu::HWY_NAMESPACE
