@@ -220,18 +220,32 @@ HWY_INLINE bool join_rows(const BagRows& bag, int64_t begin, int64_t end) {
 
 using LooseBits [[gnu::aligned(1), gnu::may_alias]] = uint16_t;  // outputs may begin at any byte
 
+// A vector of floats as the bits of Format, to the nearest, as Format::narrow has it.
+#if SHEAF_CPU_CONVERTS_F16
+HWY_INLINE hn::Vec<Halves> narrow_vector(Float16 /*format*/, Vector value) {
+  const hn::Rebind<hwy::float16_t, Floats> halves;
+  return hn::BitCast(Halves(), hn::DemoteTo(halves, one_nan_vector(value)));
+}
+#endif
+HWY_INLINE hn::Vec<Halves> narrow_vector(BFloat16 /*format*/, Vector value) {
+  const Words words;
+  const auto bits = hn::BitCast(words, one_nan_vector(value));
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1U));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(words, 0x7FFFU))));
+  return hn::DemoteTo(Halves(), hn::BitCast(Ints(), rounded));
+}
+
 template <class Format>
 HWY_INLINE void narrow_loop(const float* from, LooseBits* to, int64_t count) {
   int64_t i = 0;
-#if SHEAF_CPU_CONVERTS_F16
-  if constexpr (std::is_same_v<Format, Float16>) {  // one instruction, but for NaN
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (SHEAF_CPU_CONVERTS_F16 || std::is_same_v<Format, BFloat16>) {
     const Floats d;
-    const hn::Rebind<hwy::float16_t, Floats> halves;
-    const hn::Repartition<uint8_t, decltype(halves)> bytes;
+    const hn::Repartition<uint8_t, Halves> bytes;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     for (; i + lanes <= count; i += lanes) {
-      const auto half = hn::DemoteTo(halves, one_nan_vector(hn::LoadU(d, from + i)));
-      hn::StoreU(hn::BitCast(bytes, half), bytes, reinterpret_cast<uint8_t*>(to + i));
+      const auto narrowed = narrow_vector(Format(), hn::LoadU(d, from + i));
+      hn::StoreU(hn::BitCast(bytes, narrowed), bytes, reinterpret_cast<uint8_t*>(to + i));
     }
   }
 #endif
