@@ -126,7 +126,8 @@ BagProblem problem(fuzz::Input& input) {
   if (input.one_in(3)) {
     o.output_type = input.pick(kOutputs);
   }
-  const int64_t entries = input.number(0, 12);
+  const int64_t entries =
+      input.number(0, input.one_in(4) ? 90 : 12);  // from 33 on not all are listed
   const bool matrix = input.one_in(4);
   if (matrix || !input.one_in(5)) {
     const Dims sizes = matrix ? Dims{input.number(0, 3), entries} : Dims{entries};

@@ -30,7 +30,8 @@ inline bool is_linear(const EntryPlaces& places, int64_t entries) {
 
 // Whether they are side by side.
 inline bool is_packed(const EntryPlaces& places, int64_t entries) {
-  return places.inner == 1 && is_linear(places, entries);
+  return places.columns == 1 ? places.outer == 1 || entries == 1
+                             : places.inner == 1 && is_linear(places, entries);
 }
 
 // Holds what it needs of the nest by value: a loop that also writes keeps a copy in registers.

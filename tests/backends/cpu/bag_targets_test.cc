@@ -11,6 +11,7 @@
 
 #include "helpers/bag_oracle.h"
 #include "helpers/bag_problem.h"
+#include "helpers/guarded.h"
 #include "sheaf/sheaf.h"
 
 namespace sheaf {
@@ -102,7 +103,7 @@ TEST_P(EveryTarget, ResolvesFromTheFirstIndexThatIsNoRow) {
   const OnlyTarget only(GetParam());
   Rng rng(38);
   constexpr int64_t kEntries = 1200, kRows = 9, kColumns = 300;
-  const std::vector<int64_t> lengths = {3, 0, 700, 1, 400, 0, 96};  // blocks have up to 873 entries
+  const std::vector<int64_t> lengths = {3, 0, 700, 1, 400, 0, 96};  // blocks of f32 have up to 873
   for (const EncodedSpec& data : {EncodedSpec(TensorSpec(f32, {kRows, kColumns})),
                                   encoded_rows(Encoding::kRowU4F16, {kRows, kColumns})}) {
     for (const int64_t at : {0, 2, 3, 702, 703, 704, 1103, 1167, 1168, 1199}) {
@@ -111,7 +112,9 @@ TEST_P(EveryTarget, ResolvesFromTheFirstIndexThatIsNoRow) {
         problem.specs.data = data;
         problem.specs.indices = TensorSpec(i64, {kEntries});
         problem.specs.segments = TensorSpec(i64, {7});
-        problem.specs.weights = TensorSpec(at % 2 == 0 ? f32 : f16, {kEntries});
+        if (index != -1) {
+          problem.specs.weights = TensorSpec(index < 0 ? f16 : f32, {kEntries});
+        }
         problem.options.pool = at % 3 == 0 ? Pool::kMax : Pool::kMean;
         problem.options.rule.out_of_range = OutOfRange::kSkip;
         problem.make_tensors(rng);
@@ -124,6 +127,90 @@ TEST_P(EveryTarget, ResolvesFromTheFirstIndexThatIsNoRow) {
       }
     }
   }
+}
+
+// Bags that are cut, of rows of which a block has 374, with all that follows a sum.
+TEST_P(EveryTarget, PoolsCutBagsOfIndicesAsTheyStand) {
+  const OnlyTarget only(GetParam());
+  Rng rng(40);
+  constexpr int64_t kEntries = 2000, kColumns = 1401;
+  const std::vector<int64_t> lengths = {1000, 0, 3, 900, 97};
+  for (const DType type : {f16, bf16}) {
+    for (const Pool pool : {Pool::kSum, Pool::kMean, Pool::kMin}) {
+      for (const int64_t at : {0, 373, 374, 999, 1003, 1902}) {
+        BagProblem problem;
+        problem.specs.data = TensorSpec(type, {7, kColumns});
+        problem.specs.indices = TensorSpec(i64, {kEntries});
+        problem.specs.segments = TensorSpec(i64, {5});
+        problem.specs.weights = TensorSpec(f32, {kEntries});
+        problem.options.pool = pool;
+        problem.make_tensors(rng);
+        problem.segments.set_all(segments_of(lengths, SegmentForm::kOffsets, false));
+        problem.indices.set(at, at % 2 == 0 ? -2 : 2);
+        expect_reference(problem);
+        if (HasFatalFailure()) {
+          return;
+        }
+      }
+    }
+  }
+}
+
+// Indices of bags of one row up to the end of a page, behind which nothing may be read.
+TEST_P(EveryTarget, ReadsNoIndexBehindTheLast) {
+  const OnlyTarget only(GetParam());
+  Rng rng(41);
+  for (const int64_t entries : {1, 16, 31, 32, 33, 47, 48, 65, 100}) {
+    for (const EncodedSpec& data : kinds_of_rows(6, 40)) {
+      BagProblem problem = small_bags(rng, data, Pool::kSum, true, f32, {i64, {entries, 1}});
+      const size_t bytes = static_cast<size_t>(entries) * 8;
+      GuardedMemory guarded(bytes);
+      std::byte* const indices = guarded.part(bytes, Flush::kBack).data();
+      std::memcpy(indices, problem.indices.bytes.data() + problem.indices.first, bytes);
+      const BagResult right = problem.on_reference();
+      std::vector<std::byte> output(right.output.size());
+      BagMemory memory = problem.memory(output.data());
+      memory.indices = indices;
+      problem.plan().run(memory, {.threads = 1, .kernel = "cpu.bag"});
+      ASSERT_TRUE(output == right.output) << problem.text();
+    }
+  }
+}
+
+// A table without rows, at no address, from which all is skipped.
+TEST_P(EveryTarget, SkipsAllOfATableWithoutRows) {
+  const OnlyTarget only(GetParam());
+  Rng rng(42);
+  for (const EncodedSpec& data : kinds_of_rows(0, 40)) {
+    BagProblem problem;
+    problem.specs.data = data;
+    problem.specs.indices = TensorSpec(i64, {20, 5});
+    problem.options.rule.out_of_range = OutOfRange::kSkip;
+    problem.options.empty_value = 7;
+    problem.make_tensors(rng);
+    const BagResult right = problem.on_reference();
+    std::vector<std::byte> output(right.output.size());
+    BagMemory memory = problem.memory(output.data());
+    memory.stored = nullptr;
+    problem.plan().run(memory, {.threads = 1, .kernel = "cpu.bag"});
+    ASSERT_TRUE(output == right.output) << problem.text();
+  }
+}
+
+// An index that was trusted, and should not have been, is left out.
+TEST_P(EveryTarget, LeavesOutATrustedIndexThatIsNoRow) {
+  const OnlyTarget only(GetParam());
+  Rng rng(43);
+  BagProblem problem =
+      small_bags(rng, TensorSpec(f32, {6, 40}), Pool::kSum, false, {}, {i64, {20, 5}});
+  BagProblem skipping = problem;
+  skipping.options.rule.out_of_range = OutOfRange::kSkip;
+  problem.options.rule.out_of_range = OutOfRange::kTrust;
+  for (BagProblem* const each : {&problem, &skipping}) {
+    each->indices.set(37, 6);
+  }
+  EXPECT_TRUE(problem.on_host({.threads = 1, .kernel = "cpu.bag"}).output ==
+              skipping.on_reference().output);
 }
 
 TEST_P(EveryTarget, RefusesAnIndexThatIsReadWhereRowsAreJoined) {
@@ -149,7 +236,7 @@ TEST_P(EveryTarget, PoolsAtOddAddresses) {
       if (data.stored.dtype == f32 && type != f32) {
         continue;  // refused
       }
-      const BagProblem problem = small_bags(rng, data, Pool::kMean, true, type);
+      const BagProblem problem = small_bags(rng, data, Pool::kMean, true, type, {i64, {11, 5}});
       const BagResult right = problem.on_reference();
       std::vector<std::byte> stored(problem.stored.bytes.size() + 1);
       std::copy(problem.stored.bytes.begin(), problem.stored.bytes.end(), stored.begin() + 1);

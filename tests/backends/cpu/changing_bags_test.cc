@@ -61,9 +61,17 @@ class Changes {
   void run() {
     constexpr int64_t kValues[] = {0, kRows, -kRows - 1, INT64_MAX, INT64_MIN, kRows - 1, -1, 5};
     for (size_t turn = 0; !stop_; ++turn) {
-      for (size_t i = turn % 7; i < kEntries; i += 7) {
-        set(indices_[i], kValues[(turn + i) % std::size(kValues)]);
+      // Many of them at once, or one among good ones, which are read as they stand.
+      const bool many = turn % 2 == 0;
+      for (size_t i = many ? turn % 7 : 0; i < kEntries; i += many ? 7 : 1) {
+        set(indices_[i],
+            many ? kValues[(turn + i) % std::size(kValues)] : static_cast<int64_t>(i) % kRows);
         set(weights_[i], static_cast<uint32_t>(turn * 0x9E3779B9 + i));
+      }
+      for (size_t flips = 0; !many && flips < 200; ++flips) {
+        int64_t& one = indices_[(turn * 7919 + flips * 104729) % kEntries];
+        set(one, kValues[(turn + flips) % std::size(kValues)]);
+        set(one, int64_t{3});
       }
       // Now and then all of them are good for a moment.
       for (int64_t s = 0; s < segment_count_; ++s) {

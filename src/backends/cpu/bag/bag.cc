@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Bags of floats, and of rows with scales in them. A thread takes a range of bags, some hundred
-// entries at a time, so that rows of the next bags are on their way while one is summed. Indices
-// that are rows as they stand are read where the rows are joined; others are resolved to a list
-// before. A bag that is longer than a thread's share is shared by columns: each sum stays in order.
+// Bags of floats, and of rows with scales in them. A thread takes a range of bags, a block of them
+// at a time, so that rows of the next bags are on their way while one is summed. Indices that are
+// rows as they stand are read where the rows are joined; others are resolved to a list before. A
+// bag that is longer than a thread's share is shared by columns: each sum stays in order.
 #include "backends/cpu/bag/bag.h"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ class PoolWalk {
         return good_;
       }
       const int64_t pooled = routine_(block_);
-      if (pooled < block_.bags) {  // an index is no row as it stands
+      if (pooled < block_.bags) {  // an index is no row as it stands; all that are listed are
         direct_ = false;
         s = first + pooled;
         p = offsets_[pooled];
@@ -99,14 +99,14 @@ class PoolWalk {
     const bool weights = nest.weighted
                              ? nest.weight_type == f32 && is_packed(nest.weights, nest.entries)
                              : nest.pool != Pool::kMul;
-    return rows && weights && nest.padding < 0;
+    return rows && weights && nest.padding < 0 && nest.extent > 0;
   }
 
   // From entry p of bag s on; leaves both behind the last entry of the block. A bag that fits into
   // a block is not cut. Returns the number of rows and bags.
   int64_t fill_block(int64_t& s, int64_t& p, int64_t last_bag) {
     // The last indices are listed: behind a list there is something to read.
-    direct_ = direct_ && std::min(end_of(s), p + most_) + kMostAhead <= nest_.entries;
+    direct_ = direct_ && std::min(end_of(s) - p, most_) <= nest_.entries - kMostAhead - p;
     const int64_t most =
         direct_ ? std::min(most_, nest_.entries - kMostAhead - p) : std::min(most_, kBlock);
     const int64_t first = p;
@@ -115,12 +115,12 @@ class PoolWalk {
     block_.output = buffers_.output + s * nest_.bag_stride;
     offsets_[0] = direct_ ? p : 0;
     int64_t* filled = offsets_;
-    while (s < last_bag && block_.bags < kBlock) {
+    while (s < last_bag && block_.bags < std::min(most_, kBlock)) {
       const int64_t end = end_of(s);
       if (block_.bags > 0 && end - first > most) {
         break;
       }
-      const int64_t until = std::min(end, first + most);
+      const int64_t until = end - first > most ? first + most : end;
       filled[1] = direct_ ? until : *filled + list_rows(p, until, *filled);
       ++filled;
       ++block_.bags;
@@ -164,7 +164,7 @@ class PoolWalk {
         return filled - first;
       }
       const int64_t row = reader.row(p);
-      if (row >= 0) {
+      if (row >= 0 && row < nest_.extent) {  // one that was trusted may be none
         rows_[filled] = row;
         read_weights(p, filled++, 1);
       } else if (row == kOutside && launch_.check_while_moving) {
@@ -197,9 +197,9 @@ class PoolWalk {
   PoolBlock routine_;
   bool direct_;  // indices are rows as they stand, so far
   BagBlock block_;
-  // Entries of a block, so many that a cancelled run ends soon.
-  const int64_t most_ =
-      std::max<int64_t>(CancelPoint::kPieceBytes / std::max<int64_t>(row_bytes(nest_), 1), 1);
+  // Entries, and bags, of a block: so many that a cancelled run ends soon.
+  const int64_t most_ = std::max<int64_t>(
+      CancelPoint::kPieceBytes / std::max(row_bytes(nest_), CancelPoint::kRowCost), 1);
   int64_t before_ = 0;  // rows of the current bag in earlier blocks
   bool good_ = true;
   int64_t offsets_[kBlock + 1];

@@ -10,7 +10,6 @@
 #define SHEAF_CPU_POOL_ROWS_INL
 #endif
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -70,7 +69,33 @@ constexpr float start_of() {
                                          : 0.0F;
 }
 
-// The rows [first, end) of one bag, or of a part of it, and where their sums are.
+using LooseBits [[gnu::aligned(1), gnu::may_alias]] = uint16_t;  // outputs may begin at any byte
+
+// A vector of floats as the bits of Format, to the nearest, as Format::narrow has it.
+#if SHEAF_CPU_CONVERTS_F16
+HWY_INLINE hn::Vec<Halves> narrow_vector(Float16 /*format*/, Vector value) {
+  const hn::Rebind<hwy::float16_t, Floats> halves;
+  return hn::BitCast(Halves(), hn::DemoteTo(halves, one_nan_vector(value)));
+}
+#endif
+HWY_INLINE hn::Vec<Halves> narrow_vector(BFloat16 /*format*/, Vector value) {
+  const Words words;
+  const auto bits = hn::BitCast(words, one_nan_vector(value));
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1U));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(words, 0x7FFFU))));
+  return hn::DemoteTo(Halves(), hn::BitCast(Ints(), rounded));
+}
+
+#if HWY_TARGET != HWY_SCALAR
+template <class Format>
+HWY_INLINE void store_narrow(Vector value, LooseBits* to) {
+  const hn::Repartition<uint8_t, Halves> bytes;
+  hn::StoreU(hn::BitCast(bytes, narrow_vector(Format(), value)), bytes,
+             reinterpret_cast<uint8_t*>(to));
+}
+#endif
+
+// The rows [first, end) of one bag, or of a part of it, and where their sums go.
 struct BagRows {
   const std::byte* table;
   int64_t extent, row_stride;
@@ -79,8 +104,14 @@ struct BagRows {
   int64_t elements;
   int64_t first, end;
   float* sums;
-  bool starts;  // the bag has no rows before these
+  LooseBits* narrow_sums;  // if not null, they go there instead, rounded
+  bool half;               // to f16, not bf16
+  bool starts;             // the bag has no rows before these
 
+  // Volatile: what is compared is what is used, whoever changes it meanwhile.
+  HWY_INLINE int64_t number(int64_t r) const {
+    return *static_cast<const volatile LooseRow*>(numbers + r);
+  }
   HWY_INLINE bool has(int64_t number) const {
     return static_cast<uint64_t>(number) < static_cast<uint64_t>(extent);
   }
@@ -90,13 +121,15 @@ HWY_INLINE void prefetch_at(uintptr_t address) {
   __builtin_prefetch(reinterpret_cast<const void*>(address));  // NOLINT(performance-no-int-to-ptr)
 }
 
-// `count` elements of a row that is joined soon, and its scale; `first` and `scale` are as in
-// row_sources-inl.h. A number that is no row is some address, of which a prefetch makes nothing.
+// `count` elements of a row that is joined soon, and its scale. `first`: where the first of them is
+// in row 0; `scale`: scale_from it. A number that is no row is some address, of which a prefetch
+// makes nothing.
 template <class Source>
 HWY_INLINE void prefetch_row(const BagRows& bag, int64_t r, const std::byte* first, int64_t count,
                              int64_t scale) {
   constexpr uintptr_t kLineBytes = 64;
-  // Some 2 KiB of short rows cover a memory's latency; x86-64 has more requests in flight.
+  // Some 2 KiB of short rows cover a memory's latency. x86-64 has more requests in flight, which
+  // f32 takes up with the lines of one row.
   constexpr int64_t kAhead = HWY_ARCH_X86 && Source::kBits < 32 ? kMostAhead : kMostAhead / 2;
   const auto number = static_cast<uintptr_t>(bag.numbers[r + kAhead]);
   const uintptr_t at =
@@ -105,12 +138,36 @@ HWY_INLINE void prefetch_row(const BagRows& bag, int64_t r, const std::byte* fir
   for (uintptr_t line = 0; line < bytes; line += kLineBytes) {
     prefetch_at(at + line);
   }
-  prefetch_at(at + (Source::kScaled ? static_cast<uintptr_t>(scale) : bytes - 1));
+  // What may be in a line of its own: the scale behind the elements, or the last of these.
+  const bool scale_behind = Source::kScaled && Source::kFirst == 0;
+  prefetch_at(at + (scale_behind ? static_cast<uintptr_t>(scale) : bytes - 1));
+}
+
+HWY_INLINE void store_sums(const BagRows& bag, Vector sums, int64_t e) {
+#if HWY_TARGET != HWY_SCALAR
+  if (bag.narrow_sums != nullptr) {
+#if SHEAF_CPU_CONVERTS_F16
+    if (bag.half) {
+      return store_narrow<Float16>(sums, bag.narrow_sums + e);
+    }
+#endif
+    return store_narrow<BFloat16>(sums, bag.narrow_sums + e);
+  }
+#endif
+  hn::StoreU(one_nan_vector(sums), Floats(), bag.sums + e);
+}
+
+HWY_INLINE void store_sum(const BagRows& bag, float sum, int64_t e) {
+  if (bag.narrow_sums == nullptr) {
+    bag.sums[e] = sum;
+  } else {
+    bag.narrow_sums[e] = bag.half ? Float16::narrow(sum) : BFloat16::narrow(sum);
+  }
 }
 
 // Columns from element `e` on, through all rows: a vector of them for each number of the sequence.
 // Vectors of some instruction sets have no size, so they are arguments and no array. False: a row
-// is not in the table, and nothing was written.
+// is not in the table, and nothing was written of these columns.
 template <class Source, Reduction kReduction, bool kWeighted, int... kNumbers, class... Vectors>
 HWY_INLINE bool join_vectors(const BagRows& rows, int64_t e,
                              std::integer_sequence<int, kNumbers...> /*numbers*/, Vectors... sums) {
@@ -122,7 +179,7 @@ HWY_INLINE bool join_vectors(const BagRows& rows, int64_t e,
   constexpr bool kWhole = sizeof...(kNumbers) % 4 == 0;
   for (int64_t r = bag.first; r < bag.end; ++r) {
     prefetch_row<Source>(bag, r, first, lanes * int64_t{sizeof...(kNumbers)}, scale);
-    const int64_t named = bag.numbers[r];
+    const int64_t named = bag.number(r);
     if (HWY_UNLIKELY(!bag.has(named))) {
       return false;
     }
@@ -137,7 +194,7 @@ HWY_INLINE bool join_vectors(const BagRows& rows, int64_t e,
     };
     ((sums = step(sums, kNumbers)), ...);
   }
-  (hn::StoreU(one_nan_vector(sums), d, bag.sums + e + kNumbers * lanes), ...);
+  (store_sums(bag, sums, e + kNumbers * lanes), ...);
   return true;
 }
 
@@ -164,7 +221,7 @@ HWY_INLINE bool join_few(const BagRows& bag, int64_t begin, int64_t end) {
       if (e == begin) {
         prefetch_row<Source>(bag, r, first, end - e, scale);
       }
-      const int64_t named = bag.numbers[r];
+      const int64_t named = bag.number(r);
       if (!bag.has(named)) {
         return false;
       }
@@ -174,7 +231,7 @@ HWY_INLINE bool join_few(const BagRows& bag, int64_t begin, int64_t end) {
       }
       sum = reduced_float<kReduction>(sum, row);
     }
-    bag.sums[e] = sum;
+    store_sum(bag, sum, e);
   }
   return true;
 }
@@ -218,34 +275,15 @@ HWY_INLINE bool join_rows(const BagRows& bag, int64_t begin, int64_t end) {
   return join_few<Source, kReduction, kWeighted>(bag, e, end);
 }
 
-using LooseBits [[gnu::aligned(1), gnu::may_alias]] = uint16_t;  // outputs may begin at any byte
-
-// A vector of floats as the bits of Format, to the nearest, as Format::narrow has it.
-#if SHEAF_CPU_CONVERTS_F16
-HWY_INLINE hn::Vec<Halves> narrow_vector(Float16 /*format*/, Vector value) {
-  const hn::Rebind<hwy::float16_t, Floats> halves;
-  return hn::BitCast(Halves(), hn::DemoteTo(halves, one_nan_vector(value)));
-}
-#endif
-HWY_INLINE hn::Vec<Halves> narrow_vector(BFloat16 /*format*/, Vector value) {
-  const Words words;
-  const auto bits = hn::BitCast(words, one_nan_vector(value));
-  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1U));
-  const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(words, 0x7FFFU))));
-  return hn::DemoteTo(Halves(), hn::BitCast(Ints(), rounded));
-}
-
 template <class Format>
 HWY_INLINE void narrow_loop(const float* from, LooseBits* to, int64_t count) {
   int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (SHEAF_CPU_CONVERTS_F16 || std::is_same_v<Format, BFloat16>) {
     const Floats d;
-    const hn::Repartition<uint8_t, Halves> bytes;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     for (; i + lanes <= count; i += lanes) {
-      const auto narrowed = narrow_vector(Format(), hn::LoadU(d, from + i));
-      hn::StoreU(hn::BitCast(bytes, narrowed), bytes, reinterpret_cast<uint8_t*>(to + i));
+      store_narrow<Format>(hn::LoadU(d, from + i), to + i);
     }
   }
 #endif
@@ -277,7 +315,8 @@ HWY_INLINE void divide_sums(Pool pool, int64_t rows, float* sums, int64_t count)
 }
 
 // The columns of a bag that has all of its rows, which are so many.
-HWY_NOINLINE void finish_bag(const BagBlock& block, int64_t rows, float* sums, std::byte* output) {
+static HWY_NOINLINE void finish_bag(const BagBlock& block, int64_t rows, float* sums,
+                                    std::byte* output) {
   const int64_t count = block.end - block.begin;
   float* const first = sums + block.begin;
   std::byte* const to = output + block.begin * block.output_type.bytes();
@@ -291,6 +330,12 @@ HWY_NOINLINE void finish_bag(const BagBlock& block, int64_t rows, float* sums, s
   }
 }
 
+// Whether vectors of sums are rounded before they are stored.
+HWY_INLINE bool narrows_vectors(const BagBlock& block) {
+  const bool converts = block.output_type == bf16 || SHEAF_CPU_CONVERTS_F16;
+  return HWY_TARGET != HWY_SCALAR && block.output_type != f32 && converts && !divides(block.pool);
+}
+
 template <class Source, Reduction kReduction, bool kWeighted>
 int64_t pool_block(const BagBlock& block) {
   BagRows bag{.table = block.table,
@@ -302,11 +347,14 @@ int64_t pool_block(const BagBlock& block) {
               .first = 0,
               .end = block.offsets[0],
               .sums = block.sums,
+              .narrow_sums = nullptr,
+              .half = block.output_type == f16,
               .starts = true};
   const bool sums_are_output = block.sums == nullptr && !divides(block.pool);
-  std::byte* output = block.output;
+  const bool narrows = narrows_vectors(block);
   int64_t before = block.before;
-  for (int64_t i = 0; i < block.bags; ++i, output += block.bag_stride, before = 0) {
+  for (int64_t i = 0; i < block.bags; ++i, before = 0) {
+    std::byte* const output = block.output + i * block.bag_stride;
     bag.first = bag.end;
     bag.end = block.offsets[i + 1];
     bag.starts = before == 0;
@@ -314,11 +362,14 @@ int64_t pool_block(const BagBlock& block) {
     if (HWY_UNLIKELY(count == 0)) {
       continue;
     }
+    const bool ends = i + 1 < block.bags || block.ends;
+    const bool narrow_sums = narrows && bag.starts && ends;
     bag.sums = block.sums != nullptr ? block.sums : reinterpret_cast<float*>(output);
+    bag.narrow_sums = narrow_sums ? reinterpret_cast<LooseBits*>(output) : nullptr;
     if (!join_rows<Source, kReduction, kWeighted>(bag, block.begin, block.end)) {
       return i;
     }
-    if (!sums_are_output && (i + 1 < block.bags || block.ends)) {
+    if (!sums_are_output && !narrow_sums && ends) {
       finish_bag(block, count, bag.sums, output);
     }
   }

@@ -23,10 +23,10 @@ using LooseFloat [[gnu::aligned(1), gnu::may_alias]] = float;
 struct BagBlock {
   const std::byte* table;
   int64_t extent, row_stride;
-  // Their numbers, which may be a caller's indices: each is read once and compared with the extent.
+  // Their numbers, which may be a caller's indices: each that is read is compared with the extent.
   // Behind the last, kMostAhead more can be read, which need not be rows.
   const LooseRow* rows;
-  const LooseFloat* weights;  // one per row; only products read them where the bag has none: 1
+  const LooseFloat* weights;  // one per row; without weights they are 1 for products, else not read
   const int64_t* offsets;
   int64_t bags;
   int64_t before;      // rows of the first bag in earlier blocks
@@ -40,7 +40,8 @@ struct BagBlock {
   float* sums;         // [elements], of the bag at hand; null: they are its output
 };
 // Leaves bags that have no rows at all as they are. Returns how many bags are pooled: all, or those
-// before one with a row that is not in the table, of which nothing is written.
+// before one with a row that is not in the table, of which nothing is written (unless the numbers
+// change meanwhile).
 using PoolBlock = int64_t (*)(const BagBlock& block);
 
 // The routine for the best instruction set of this machine; null where there is none for such rows:

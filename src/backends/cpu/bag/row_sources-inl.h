@@ -34,7 +34,6 @@ constexpr int kMostSums = 8;  // of 16
 // Whether f16 and f32 are converted by one instruction, which rounds as float_bits.h does. SVE's
 // way back was not tried.
 #undef SHEAF_CPU_CONVERTS_F16
-#undef SHEAF_CPU_LOOKS_UP_CODES
 #if (HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON) || \
     (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C))
 #define SHEAF_CPU_CONVERTS_F16 1
@@ -227,6 +226,7 @@ struct ByteRow {
   ScaleAndBias by;
 };
 
+#undef SHEAF_CPU_LOOKS_UP_CODES
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 #define SHEAF_CPU_LOOKS_UP_CODES 1
 #else
