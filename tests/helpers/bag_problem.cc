@@ -111,7 +111,7 @@ void BagProblem::make_tensors(Rng& rng) {
   if (specs.indices) {
     indices = BagBytes(*specs.indices);
     for (int64_t i = 0; i < element_count(specs.indices->sizes); ++i) {
-      indices.set(i, rng.from(0, specs.data.sizes[0] - 1));
+      indices.set(i, rng.from(0, std::max<int64_t>(specs.data.sizes[0] - 1, 0)));
     }
   }
   if (specs.weights) {

@@ -106,8 +106,8 @@ TEST_P(EveryTarget, ResolvesFromTheFirstIndexThatIsNoRow) {
   const std::vector<int64_t> lengths = {3, 0, 700, 1, 400, 0, 96};  // blocks of f32 have up to 873
   for (const EncodedSpec& data : {EncodedSpec(TensorSpec(f32, {kRows, kColumns})),
                                   encoded_rows(Encoding::kRowU4F16, {kRows, kColumns})}) {
-    for (const int64_t at : {0, 2, 3, 702, 703, 704, 1103, 1167, 1168, 1199}) {
-      for (const int64_t index : {int64_t{-1}, -kRows - 1, kRows, INT64_MIN, INT64_MAX}) {
+    for (const int64_t at : {0, 3, 702, 703, 1168}) {
+      for (const int64_t index : {int64_t{-1}, kRows, INT64_MIN}) {
         BagProblem problem;
         problem.specs.data = data;
         problem.specs.indices = TensorSpec(i64, {kEntries});
@@ -133,24 +133,22 @@ TEST_P(EveryTarget, ResolvesFromTheFirstIndexThatIsNoRow) {
 TEST_P(EveryTarget, PoolsCutBagsOfIndicesAsTheyStand) {
   const OnlyTarget only(GetParam());
   Rng rng(40);
-  constexpr int64_t kEntries = 2000, kColumns = 1401;
-  const std::vector<int64_t> lengths = {1000, 0, 3, 900, 97};
-  for (const DType type : {f16, bf16}) {
-    for (const Pool pool : {Pool::kSum, Pool::kMean, Pool::kMin}) {
-      for (const int64_t at : {0, 373, 374, 999, 1003, 1902}) {
-        BagProblem problem;
-        problem.specs.data = TensorSpec(type, {7, kColumns});
-        problem.specs.indices = TensorSpec(i64, {kEntries});
-        problem.specs.segments = TensorSpec(i64, {5});
-        problem.specs.weights = TensorSpec(f32, {kEntries});
-        problem.options.pool = pool;
-        problem.make_tensors(rng);
-        problem.segments.set_all(segments_of(lengths, SegmentForm::kOffsets, false));
-        problem.indices.set(at, at % 2 == 0 ? -2 : 2);
-        expect_reference(problem);
-        if (HasFatalFailure()) {
-          return;
-        }
+  constexpr int64_t kEntries = 593, kColumns = 1401;
+  const std::vector<int64_t> lengths = {500, 0, 3, 90};
+  for (const Pool pool : {Pool::kSum, Pool::kMean, Pool::kMin}) {
+    for (const int64_t at : {0, 373, 374, 499, 503}) {
+      BagProblem problem;
+      problem.specs.data = TensorSpec(at % 2 == 0 ? f16 : bf16, {7, kColumns});
+      problem.specs.indices = TensorSpec(i64, {kEntries});
+      problem.specs.segments = TensorSpec(i64, {4});
+      problem.specs.weights = TensorSpec(f32, {kEntries});
+      problem.options.pool = pool;
+      problem.make_tensors(rng);
+      problem.segments.set_all(segments_of(lengths, SegmentForm::kOffsets, false));
+      problem.indices.set(at, -2);
+      expect_reference(problem);
+      if (HasFatalFailure()) {
+        return;
       }
     }
   }
