@@ -173,6 +173,7 @@ def test_an_embedding_bag_starts_beside_a_gather_and_a_scatter(new_page: Any, se
 def test_a_name_in_a_frame_of_another_page(new_page: Any, server: str) -> None:
     page = new_page()
     page.tab.goto(server)
+    page.tab.wait_for_selector("html[data-ready]")  # what is still on its way would look for its elements
     page.tab.set_content(f'<p>A page.</p><iframe src="{server}torch.gather/#embed=1" title="torch.gather"></iframe>')
     frame = page.tab.frame_locator("iframe")
     frame.locator("#grid-output-0").wait_for()
